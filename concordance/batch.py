@@ -1,0 +1,157 @@
+"""What one worker does with one batch of files.
+
+In: entries of the walk. Out: `Reading`s, ready for the writer. A worker opens each file once:
+what it is (its language, category and encoding) is seen in the same bytes that are then parsed.
+Everything goes back as bytes and plain rows, which cost little to hand between processes.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import pickle
+import signal
+from functools import cache
+from typing import NamedTuple
+
+from concordance.collect import source
+from concordance.collect.classify import Classifier
+from concordance.config import Config
+from concordance.errors import Unreadable
+from concordance.extract import engine, macros
+from concordance.facts.cache import Cache
+from concordance.facts.pack import pack, unpack
+from concordance.facts.write import Reading
+from concordance.model import Entry, File, FileFacts, Finding, Form, Severity, Skip
+
+
+class Job(NamedTuple):
+    """What is the same for every batch of a build."""
+
+    root: str
+    config: Config
+    cache_folder: str
+    readers: str  # the version of everything that reads
+    headers: str  # the language of a header that does not tell
+    macros: str  # the file that holds the repository's macros, "" for none
+
+
+def start() -> None:
+    """Makes a process a worker: the keyboard's interrupt is the parent's, and a batch makes no garbage to collect."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()
+
+
+class _Desk(NamedTuple):
+    classifier: Classifier
+    cache: Cache
+    macros: macros.Macros
+    with_macros: frozenset[str]
+
+
+@cache
+def _desk(job: Job) -> _Desk:
+    """What a worker keeps from batch to batch."""
+    languages = engine.languages()
+    table: macros.Macros = {}
+    if job.macros:
+        with open(job.macros, "rb") as file:
+            table = pickle.load(file)  # noqa: S301 (this build's own temporary file)
+    return _Desk(
+        Classifier(languages, job.config.largest, job.headers),
+        Cache(job.cache_folder, job.config.cache_bytes),
+        table,
+        frozenset(language.name for language in languages if language.has_macros),
+    )
+
+
+def learn(root: str, entries: list[Entry], largest: int) -> list[tuple[str, macros.Learned]]:
+    """The macros that some files define."""
+    found = []
+    for entry in entries:
+        try:
+            found.append((entry.path, macros.learn(source.read(root, entry, largest))))
+        except Unreadable:
+            continue  # reading it as a file says why
+    return found
+
+
+def read(job: Job, entries: list[Entry]) -> list[Reading]:
+    """Reads files."""
+    desk = _desk(job)
+    return [_one(job, desk, entry) for entry in entries]
+
+
+def given_up(job: Job, entry: Entry, reason: str) -> Reading:
+    """A file whose reading killed its worker, or would not end."""
+    form = _desk(job).classifier.unread(entry.path, Skip.UNREADABLE, reason)
+    return _skipped(entry, form, "")
+
+
+def _one(job: Job, desk: _Desk, entry: Entry) -> Reading:
+    if entry.skip is not Skip.NONE:
+        return _skipped(entry, desk.classifier.unread(entry.path, entry.skip, entry.note), "")
+    try:
+        if entry.size > desk.classifier.largest:
+            return _large(job, desk, entry)
+        data = source.read(job.root, entry)
+    except Unreadable as error:
+        return _skipped(entry, desk.classifier.unread(entry.path, Skip.UNREADABLE, error.reason), "")
+    digest = hashlib.sha256(data).hexdigest()
+    form, text = desk.classifier.read_text(entry.path, data)
+    if form.skip is not Skip.NONE:
+        return _skipped(entry, form, digest)
+    used = macros.mentioned(data, desk.macros) if form.language in desk.with_macros else {}
+    parts = (job.readers, form.language, form.encoding, digest, macros.digest(used))
+    key = hashlib.sha256("\0".join(parts).encode()).digest()
+    packed = desk.cache.get(key)
+    cached = packed is not None
+    if packed is None:
+        facts = engine.extract(text, form.language, used)
+        if form.note:
+            facts = facts._replace(findings=(*facts.findings, Finding("encoding", Severity.INFO, form.note, 1)))
+        packed = pack(facts)
+    else:
+        facts = unpack(packed)
+    return _reading(entry, form, digest, facts, packed, key, cached)
+
+
+def _reading(
+    entry: Entry, form: Form, digest: str, facts: FileFacts, packed: bytes, key: bytes, cached: bool
+) -> Reading:
+    symbols = tuple((s.name, s.kind, n, s.line, s.declaration) for n, s in enumerate(facts.symbols))
+    problems = sum(1 for finding in facts.findings if finding.by in ("reader", "syntax"))
+    return Reading(
+        _file(entry, form, digest, facts.metrics.lines),
+        packed,
+        symbols,
+        tuple({term.text: None for term in facts.terms}),
+        key,
+        problems,
+        cached,
+    )
+
+
+def _large(job: Job, desk: _Desk, entry: Entry) -> Reading:
+    """A file too large to be parsed, read piece by piece for its digest and lines."""
+    head = source.read(job.root, entry, desk.classifier.largest)
+    form = desk.classifier.form(entry.path, head, entry.size)
+    digest, lines, last = hashlib.sha256(), 0, b"\n"
+    for piece in source.pieces(job.root, entry):
+        digest.update(piece)
+        lines += piece.count(b"\n")
+        last = piece[-1:]
+    lines += last != b"\n"
+    reading = _skipped(entry, form, digest.hexdigest())
+    return reading._replace(file=reading.file._replace(lines=lines if form.skip is Skip.TOO_LARGE else 0))
+
+
+def _skipped(entry: Entry, form: Form, digest: str) -> Reading:
+    return Reading(_file(entry, form, digest, 0), b"", (), (), b"", 0, False)
+
+
+def _file(entry: Entry, form: Form, digest: str, lines: int) -> File:
+    return File(
+        entry.path, form.language, form.category, form.type, form.encoding, entry.size, lines, digest, form.skip,
+        form.note, entry.changed,
+    )  # fmt: skip

@@ -1,0 +1,133 @@
+"""Finds the encoding of a file's text and decodes it.
+
+In: bytes. Out: text without a byte order mark and with its line ends as they are, the name of a
+codec, and a note where something is odd; or nothing where the bytes are no text.
+
+The order is from what is certain to what is likely: a byte order mark, what the file says of itself
+(a coding line, an XML declaration), UTF-8, UTF-16 without a mark, and for what is left Windows-1252,
+with a note that names the first byte that is not UTF-8. Only codecs that read text in linear time
+are taken from a file's own word; others (`punycode`, `unicode_escape`) invite mischief.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import NamedTuple
+
+LOOK = 8192  # bytes that are looked at for what only binary files hold
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it starts with
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_DECLARED = re.compile(
+    rb"""(?:[^\n]*\n)?[ \t\f]*(?:\#|//|/\*|;|%|<!--|")[^\n]*?coding[:=][ \t]*["']?([-\w.]{2,40})"""
+    rb"""|\s*<\?xml[^>]*?encoding[ \t]*=[ \t]*["']([-\w.]{2,40})"""
+    rb"""|.{0,1000}?<meta[^>]*?charset=["']?([-\w.]{2,40})""",
+    re.DOTALL,
+)
+_TRUSTED = re.compile(
+    r"utf-8|ascii|iso8859-\d+|cp\d+|koi8-[rut]|mac-\w+|shift_jis\w*|euc_\w+|euc-\w+|iso2022_\w+|gb2312|gbk|gb18030"
+    r"|big5\w*|johab|tis-620|hz|ptcp154|hp-roman8"
+)
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b") | {127})
+_PLAIN = bytes(set(range(256)) - set(_CONTROLS))
+_FEW = 16  # NUL bytes that a source file may hold and still be one
+
+
+class Text(NamedTuple):
+    """Decoded text."""
+
+    text: str
+    encoding: str
+    note: str = ""
+
+
+def decode(data: bytes, encoding: str) -> str:
+    """The text of bytes whose encoding is known; what does not fit becomes U+FFFD."""
+    return data.decode(encoding or "utf-8", "replace").removeprefix("\ufeff")
+
+
+def read(data: bytes, named: bool) -> Text | None:
+    """The text in a file's bytes, None where they are binary; `named`: its name says that it is text."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _marked(data, encoding, named)
+    head = data[:LOOK]
+    nuls = head.count(0)
+    if nuls:
+        wide = _wide(data, head)
+        if wide is not None:
+            return wide
+        if not named or nuls > _FEW or nuls * 50 > len(head):
+            return None
+    if len(head.translate(None, _PLAIN)) - nuls > len(head) // 10:
+        return None
+    text = _narrow(data, head)
+    if text is not None and (nuls or b"\0" in data):
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        text = text._replace(note="; ".join(filter(None, (text.note, f"NUL byte in line {line}"))))
+    return text
+
+
+def _marked(data: bytes, encoding: str, named: bool) -> Text | None:
+    try:
+        return Text(data.decode(encoding), encoding)
+    except UnicodeDecodeError as error:
+        # The two bytes of a UTF-16 mark also start some sound and image files.
+        if encoding != "utf-8-sig" and not named:
+            return None
+        return Text(decode(data, encoding), encoding, f"not {encoding} throughout: byte {error.start} does not fit")
+
+
+def _wide(data: bytes, head: bytes) -> Text | None:
+    """UTF-16 without a mark: of ASCII text, every other byte is NUL."""
+    half = len(head) // 2
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    for encoding, high, low in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
+        if high > half * 0.7 and low <= half * 0.05 and half:
+            try:
+                return Text(data.decode(encoding), encoding, "UTF-16 without a byte order mark")
+            except UnicodeDecodeError:
+                return None
+    return None
+
+
+def _narrow(data: bytes, head: bytes) -> Text | None:
+    declared = _declared(head)
+    doubt = ""
+    if declared and declared not in ("utf-8", "ascii"):
+        try:
+            return Text(data.decode(declared), declared)
+        except UnicodeError:
+            doubt = f"says that it is {declared}, which it is not"
+    try:
+        return Text(data.decode("utf-8"), "utf-8", doubt)
+    except UnicodeDecodeError as error:
+        if len(head.translate(None, _PLAIN)) > len(head) // 50:
+            return None
+        odd = f"byte 0x{data[error.start]:02X} in line {data.count(10, 0, error.start) + 1} is not UTF-8"
+    try:
+        return Text(data.decode("cp1252"), "cp1252", f"{odd}; read as Windows-1252")
+    except UnicodeDecodeError:
+        return Text(data.decode("latin-1"), "latin-1", f"{odd}; read as Latin-1")
+
+
+def _declared(head: bytes) -> str:
+    """The codec that a file's first lines name, if it is one to trust."""
+    start = head[:1024]
+    if b"coding" not in start and b"charset" not in start:
+        return ""
+    found = _DECLARED.match(start)
+    if found is None:
+        return ""
+    name = next(group for group in found.groups() if group).decode("ascii", "replace")
+    try:
+        codec = codecs.lookup(name.removesuffix("-unix").removesuffix("-dos")).name
+    except LookupError:
+        return ""
+    return codec if _TRUSTED.fullmatch(codec) else ""

@@ -1,0 +1,180 @@
+"""Reads the history of a repository's files from one run of `git log`.
+
+In: a folder and the paths of its files. Out: for each file how often, by whom and when it was changed,
+and which files were changed in the same commits.
+
+Merges are left out: what they bring was already counted. Times are commit times, when a change came
+into this history; authors are named as `.mailmap` says. The log runs from new to old, so a rename is
+met before the commits that know the old name, and those count for the present path. Where git lacks
+contents (a partial clone), renames are followed only where the content stayed the same.
+
+Files that changed together are counted from a list of the files of each commit, when all commits are
+read: counting pairs on the way would keep tens of millions of them in memory. Commits that touch many
+files say little about any two and are left out of that count.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import NamedTuple
+
+from concordance.collect import tools
+from concordance.errors import ToolFailed
+from concordance.model import Change
+
+_MOST_FILES = 30  # of a commit that says something about which files belong together
+_MOST_TOGETHER = 20  # files that are kept beside each file
+_LEAST_TOGETHER = 2  # commits that two files share before it is said of them
+_HEADER = b"\x01"
+_LOG = (
+    "log",
+    "--no-merges",
+    "--no-show-signature",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--encoding=UTF-8",
+    "--relative",
+    "-z",
+    "--name-status",
+    "-l1000",
+    "--format=tformat:%x01%ct %aN",
+)
+
+
+class History(NamedTuple):
+    """What git remembers of the files."""
+
+    changes: tuple[Change, ...] = ()  # of the files that have a history, sorted as they were given
+    commits: int = 0
+    note: str = ""  # what limits it: a shallow clone, no repository
+
+
+class _Commit(NamedTuple):
+    time: int
+    author: str
+    changes: list[tuple[bytes, bytes]]  # each file's path, and the one before, empty where it is the same
+
+
+class _Record:
+    """One file's history while the log is read."""
+
+    __slots__ = ("authors", "commits", "first", "last", "telling")
+
+    def __init__(self) -> None:
+        self.commits = self.first = self.last = 0
+        self.authors: dict[str, int] = {}
+        self.telling: list[tuple[int, ...]] = []  # the files of each commit that says what belongs together
+
+    def add(self, commit: _Commit) -> None:
+        self.commits += 1
+        self.first = min(self.first, commit.time) if self.first else commit.time
+        self.last = max(self.last, commit.time)
+        self.authors[commit.author] = self.authors.get(commit.author, 0) + 1
+
+
+def history(root: str, paths: Iterable[str]) -> History:
+    """The changes of the files at `paths`, which are relative to `root`."""
+    try:
+        asked = b"".join(tools.run_git(root, "rev-parse", "--is-shallow-repository", "--show-prefix", "HEAD"))
+    except ToolFailed:
+        return History(note="no git history")
+    shallow, prefix, _ = asked.split(b"\n", 2)
+    below = ("--full-history", "--", ".") if prefix else ()
+    notes = ["a shallow clone: only its newest commits are known"] if shallow == b"true" else []
+    wanted = list(paths)
+    try:
+        commits, records = _read(_commits(tools.run_git(root, *_LOG, "-M", *below)), wanted)
+    except ToolFailed:
+        commits, records = _read(_commits(tools.run_git(root, *_LOG, "-M100%", *below)), wanted)
+        notes.append("git lacks some contents: renames with edits are not followed")
+    changes = tuple(_change(place, record, wanted) for place, record in enumerate(records) if record is not None)
+    return History(changes, commits, "; ".join(notes))
+
+
+def _commits(pieces: Iterable[bytes]) -> Iterator[_Commit]:
+    """The commits in what git writes: a header, then a status and one or two paths for each file.
+
+    What a token is follows from its place alone, since a path may hold any byte but NUL.
+    """
+    tokens = _tokens(pieces)
+    commit = None
+    for token in tokens:
+        status = token.removeprefix(b"\n")
+        if status.startswith(_HEADER):
+            if commit is not None:
+                yield commit
+            time, _, author = status[1:].partition(b" ")
+            seconds = int(time) if time.isdigit() else 0
+            commit = _Commit(seconds, author.decode("utf-8", "replace"), [])
+        elif commit is not None:
+            before = next(tokens, b"") if status[:1] in (b"R", b"C") else b""
+            commit.changes.append((next(tokens, b""), before))
+    if commit is not None:
+        yield commit
+
+
+def _tokens(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\0")
+        yield from whole
+
+
+def _read(commits: Iterable[_Commit], wanted: list[str]) -> tuple[int, list[_Record | None]]:
+    """How many commits there are, and the record of each wanted path that occurs in them."""
+    places = {os.fsencode(path): place for place, path in enumerate(wanted)}
+    records: list[_Record | None] = [None] * len(wanted)
+    present: dict[bytes, bytes] = {}  # for a path of older commits, what the file is called now
+    count = 0
+    for commit in commits:
+        count += 1
+        touched: list[int] = []
+        renamed: list[tuple[bytes, bytes]] = []
+        for path, before in commit.changes:
+            now = present.get(path, path)
+            if before:
+                renamed.append((before, now))
+            place = places.get(now)
+            if place is None:
+                continue
+            record = records[place]
+            if record is None:
+                record = records[place] = _Record()
+            record.add(commit)
+            touched.append(place)
+        present.update(renamed)  # all at once: two files may have changed places
+        if len(touched) > 1 and len(commit.changes) <= _MOST_FILES:
+            together = tuple(touched)
+            for place in touched:
+                record = records[place]
+                if record is not None:
+                    record.telling.append(together)
+    return count, records
+
+
+def _change(place: int, record: _Record, wanted: list[str]) -> Change:
+    counts = Counter(chain.from_iterable(record.telling))
+    del counts[place]
+    together = sorted((-count, wanted[other]) for other, count in counts.items() if count >= _LEAST_TOGETHER)[
+        :_MOST_TOGETHER
+    ]
+    return Change(
+        wanted[place],
+        record.commits,
+        tuple(sorted(record.authors.items(), key=lambda row: (-row[1], row[0]))),
+        record.first,
+        record.last,
+        tuple((path, -count) for count, path in together),
+    )
+
+
+def head(root: str) -> str:
+    """The commit that a work tree is at; "" where there is none."""
+    try:
+        return b"".join(tools.run_git(root, "rev-parse", "--verify", "--quiet", "HEAD")).decode().strip()
+    except ToolFailed:
+        return ""

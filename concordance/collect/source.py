@@ -1,0 +1,350 @@
+"""Finds the files of a source: a work tree, a plain folder, or a git tree at a revision.
+
+In: a folder's path. Out: an `Entry` for each file, sorted by the bytes of its path, each path once;
+and the bytes of a file on request.
+
+In a git work tree, git says what belongs to it: what is tracked, and what is untracked and not
+ignored. The folder may lie inside the work tree; paths are relative to it, and what is outside is
+left out. A tracked file that is not on the disk is not there, so it is left out too.
+
+A plain folder (also one in a git work tree that ignores all of it, or a machine without git) is
+walked whole: nothing reads `.gitignore` there but git itself, so only the version control's own
+folders are left out. Everywhere our own `.concordance` is.
+
+Nothing is followed: a symbolic link is an entry and where it points is its note; a path whose folder
+has become a link is not there, as for git. What cannot be looked into is an entry with the reason.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+
+from concordance.collect import tools
+from concordance.errors import (
+    NoPermission,
+    NotARepository,
+    ToolFailed,
+    ToolMissing,
+    UnknownRevision,
+    Unreadable,
+)
+from concordance.model import Entry, Skip
+
+OWN_FOLDER = ".concordance"
+_CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn", ".bzr", ".jj", OWN_FOLDER})
+_NOT_OURS = re.compile(r"(?:^|/)(?:\.\.?|\.git|\.concordance)?(?:/|$)", re.IGNORECASE)
+_SHUT_FOLDER = re.compile(r"could not open directory '(.*?)/?': ([^\n]*)", re.DOTALL)
+_SPECIAL = (
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a character device"),
+    (stat.S_ISBLK, "a block device"),
+)
+_GONE = (FileNotFoundError, NotADirectoryError)
+_LINK_MODE, _SUBMODULE_MODE = "120000", "160000"
+
+
+def find_root(start: str) -> str:
+    """The repository that holds a path: the nearest folder with `.git` or our own in it, else the folder itself."""
+    start = os.path.realpath(start)
+    if not os.path.isdir(start):
+        start = os.path.dirname(start)
+    return _folder_with(start, (".git", OWN_FOLDER)) or start
+
+
+def _folder_with(folder: str, names: Iterable[str]) -> str:
+    """The nearest folder upwards that holds one of the names; "" where none does."""
+    while True:
+        if any(os.path.lexists(os.path.join(folder, name)) for name in names):
+            return folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return ""
+        folder = above
+
+
+def walk(root: str) -> list[Entry]:
+    """Every file of a work tree or plain folder."""
+    root = _checked(root)
+    entries = None
+    if _folder_with(root, (".git",)):
+        entries = _git_entries(root)
+        if not entries and not os.path.lexists(os.path.join(root, ".git")):
+            entries = None  # a folder that the repository around it ignores
+    if entries is None:
+        entries = list(_folder_entries(root))
+    entries.sort(key=_by_bytes)
+    return entries
+
+
+def _by_bytes(entry: Entry) -> bytes:
+    return os.fsencode(entry.path)
+
+
+def _checked(root: str) -> str:
+    """The folder's own path, links resolved, as git sees it; a UserError where no folder can be read there."""
+    root = os.path.realpath(root)
+    try:
+        with os.scandir(root) as inside:
+            names = {item.name for item in inside}
+    except FileNotFoundError as error:
+        raise NotARepository(f"{root} does not exist", "Check the path for typing errors") from error
+    except NotADirectoryError as error:
+        message, advice = f"{root} is a file", "Name the folder that holds the repository"
+        raise NotARepository(message, advice) from error
+    except PermissionError as error:
+        message, advice = f"{root} may not be read", "Run as a user who may read it, or change its permissions"
+        raise NoPermission(message, advice) from error
+    except OSError as error:
+        raise NotARepository(f"{root} cannot be read: {error.strerror}", "Check the path") from error
+    if {"HEAD", "objects", "refs"} <= names and ".git" not in names:
+        message = f"{root} is a bare git repository, without files laid out"
+        raise NotARepository(message, f"Make a work tree first: git clone {root} FOLDER")
+    return root
+
+
+# Plain folders
+
+
+def _folder_entries(root: str) -> Iterator[Entry]:
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(os.path.join(root, folder)) as inside:
+                items = list(inside)
+        except OSError as error:
+            yield _unreadable(folder, error)
+            continue
+        for item in items:
+            path = f"{folder}/{item.name}" if folder else item.name
+            if item.name in _CONTROL_FOLDERS:
+                continue
+            try:
+                if item.is_dir(follow_symlinks=False):
+                    waiting.append(path)
+                    continue
+                found = item.stat(follow_symlinks=False)
+            except OSError as error:
+                yield _unreadable(path, error)
+                continue
+            yield _entry(root, path, found)
+
+
+def _entry(root: str, path: str, found: os.stat_result) -> Entry:
+    """The entry of anything but a folder."""
+    if stat.S_ISREG(found.st_mode):
+        return Entry(path, found.st_size, found.st_mtime_ns)
+    if stat.S_ISLNK(found.st_mode):
+        note = _link_note(root, path)
+        return Entry(path, found.st_size, found.st_mtime_ns, Skip.SYMLINK, note)
+    note = next((name for is_such, name in _SPECIAL if is_such(found.st_mode)), "no regular file")
+    return Entry(path, 0, found.st_mtime_ns, Skip.UNREADABLE, note)
+
+
+def _unreadable(path: str, error: OSError) -> Entry:
+    return Entry(path, 0, 0, Skip.UNREADABLE, error.strerror or str(error))
+
+
+def _link_note(root: str, path: str) -> str:
+    path = os.path.join(root, path)
+    try:
+        target = os.readlink(path)
+    except OSError as error:
+        return f"points somewhere unknown: {error.strerror}"
+    try:
+        # `stat` first: it gives up on a chain of 40 links, where `realpath` would go on to the end.
+        os.stat(path)
+        real = os.path.realpath(path, strict=True)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return f"points to {target}, in a loop"
+        if error.errno in (errno.EACCES, errno.EPERM):
+            return f"points to {target}, which may not be looked at"
+        return f"points to {target}, which does not exist"
+    if real == root or real.startswith(root.rstrip("/") + "/"):
+        return f"points to {target}"
+    return f"points to {target}, outside the repository"
+
+
+# Git work trees
+
+
+def _git_entries(root: str) -> list[Entry] | None:
+    """What git lists below a folder; None where git is absent or sees no repository."""
+    listing = ("ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard")
+    try:
+        with tools.running_git(root, *listing) as git:
+            listed = git.output.read().split(b"\0")
+            complaints = git.end()
+    except ToolMissing:
+        return None
+    except ToolFailed as error:
+        # A copied submodule or linked work tree points at a repository that was left behind.
+        if "not a git repository" in error.message:
+            return None
+        raise
+    entries = _work_tree_entries(root, listed)
+    top = _folder_with(root, (".git",))  # git complains in paths from there
+    for path, why in _SHUT_FOLDER.findall(complaints):
+        path = os.path.relpath(os.path.join(top, path), root)
+        if not _NOT_OURS.search(path):
+            entries.append(Entry(path, 0, 0, Skip.UNREADABLE, why))
+    return entries
+
+
+def _work_tree_entries(root: str, listed: list[bytes]) -> list[Entry]:
+    folders: dict[str, bool] = {"": True}
+    entries: list[Entry] = []
+    seen: set[str] = set()  # a merge conflict lists a path thrice
+    for record in listed[:-1]:
+        mode, commit = "", ""
+        if record.startswith(b"? "):
+            path = os.fsdecode(record[2:])
+        else:
+            stage, _, name = record.partition(b"\t")
+            _, mode, commit, _ = stage.decode("ascii").split(" ")
+            path = os.fsdecode(name)
+        nested = path.endswith("/")  # an untracked folder with a repository of its own
+        path = path.rstrip("/")
+        if path in seen or _NOT_OURS.search(path):
+            continue
+        seen.add(path)
+        if mode == _SUBMODULE_MODE:
+            entries.append(Entry(path, 0, 0, Skip.SUBMODULE, f"at commit {commit}"))
+        elif nested:
+            entries.append(Entry(path, 0, 0, Skip.SUBMODULE, "a git repository that this one does not track"))
+        elif (entry := _on_disk(root, path, folders)) is not None:
+            entries.append(entry)
+    return entries
+
+
+def _on_disk(root: str, path: str, folders: dict[str, bool]) -> Entry | None:
+    """The entry of a listed path; None where it is not, or no more, a file of the work tree."""
+    folder = path.rpartition("/")[0]
+    if not (folders.get(folder) if folder in folders else _is_inside(root, folder, folders)):
+        return None
+    try:
+        found = os.lstat(f"{root}/{path}")
+    except _GONE:
+        return None
+    except OSError as error:
+        return _unreadable(path, error)
+    return None if stat.S_ISDIR(found.st_mode) else _entry(root, path, found)
+
+
+def _is_inside(root: str, folder: str, folders: dict[str, bool]) -> bool:
+    """Whether a folder is reached through folders alone; a link among them leads elsewhere."""
+    above, here = "", True
+    for part in folder.split("/"):
+        above = f"{above}/{part}" if above else part
+        if above not in folders:
+            folders[above] = here and not os.path.islink(f"{root}/{above}")
+        here = folders[above]
+    return here
+
+
+# Git revisions
+
+
+def tree(root: str, revision: str) -> list[Entry]:
+    """Every file below a folder at a git revision; `blob` is what `blobs` reads it by."""
+    root = _checked(root)
+    advice = "See what there is with: git log --oneline, git branch --all, git tag"
+    try:
+        if revision.startswith("-"):  # it would be taken for an option
+            raise UnknownRevision(f"{revision} is no git revision", advice)
+        listed = b"".join(tools.run_git(root, "ls-tree", "-r", "-z", "-l", revision)).split(b"\0")
+    except ToolFailed as error:
+        if "not a git repository" in error.message:
+            raise NotARepository(f"{root} is in no git repository", "Name one that git knows") from error
+        if "Not a valid object name" in error.message or "not a tree object" in error.message:
+            raise UnknownRevision(f"{revision} is no git revision of {root}", advice) from error
+        raise
+    entries = [entry for record in listed[:-1] if (entry := _tree_entry(record)) is not None]
+    links = [entry for entry in entries if entry.skip is Skip.SYMLINK]
+    targets = dict(zip((link.path for link in links), blobs(root, (link.blob for link in links)), strict=True))
+    entries = [
+        entry._replace(note=f"points to {os.fsdecode(targets[entry.path])}") if entry.path in targets else entry
+        for entry in entries
+    ]
+    entries.sort(key=_by_bytes)
+    return entries
+
+
+def _tree_entry(record: bytes) -> Entry | None:
+    about, _, name = record.partition(b"\t")
+    mode, _, blob, size = about.decode("ascii").split()
+    path = os.fsdecode(name)
+    if _NOT_OURS.search(path):
+        return None
+    if mode == _SUBMODULE_MODE:
+        return Entry(path, 0, 0, Skip.SUBMODULE, f"at commit {blob}")
+    if not size.isdigit():
+        return Entry(path, 0, 0, Skip.UNREADABLE, "git has no content for it here", blob)
+    return Entry(path, int(size), 0, Skip.SYMLINK if mode == _LINK_MODE else Skip.NONE, "", blob)
+
+
+# Bytes
+
+
+def blobs(root: str, ids: Iterable[str]) -> Iterator[bytes]:
+    """The contents behind git's object ids, in their order; Unreadable where git lacks one."""
+    with tools.running_git(root, "cat-file", "--batch") as git:
+        for blob in ids:
+            git.say(blob.encode("ascii") + b"\n")
+            answer = git.output.readline().split()
+            if not answer:
+                git.end()
+            if len(answer) != 3:
+                raise Unreadable(blob, "git has no content for it here")
+            size = int(answer[2])
+            yield git.output.read(size + 1)[:size]
+
+
+def read(root: str, entry: Entry, most: int = -1) -> bytes:
+    """The bytes of a work tree's file, or its first `most`; Unreadable where they cannot be had.
+
+    The path may have become something else since the walk, so no link is followed on the way, and
+    opening a pipe does not wait for somebody to write to it.
+    """
+    try:
+        handle = _open(root, entry.path)
+        with open(handle, "rb", buffering=0) as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise Unreadable(entry.path, "no longer a regular file")
+            return file.read() if most < 0 else file.read(most)
+    except OSError as error:
+        reason = "now a symbolic link" if error.errno == errno.ELOOP else error.strerror or str(error)
+        raise Unreadable(entry.path, reason) from error
+    except ValueError as error:  # a NUL in the path
+        raise Unreadable(entry.path, str(error)) from error
+
+
+def pieces(root: str, entry: Entry, size: int = 1 << 20) -> Iterator[bytes]:
+    """The bytes of a work tree's file, piece by piece: for a file that is larger than one wants in memory."""
+    try:
+        with open(_open(root, entry.path), "rb", buffering=0) as file:
+            while piece := file.read(size):
+                yield piece
+    except OSError as error:
+        raise Unreadable(entry.path, error.strerror or str(error)) from error
+
+
+def _open(root: str, path: str) -> int:
+    """A handle on a file, reached through real folders only."""
+    folder_flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    *folders, name = path.split("/")
+    at = os.open(root, folder_flags)
+    try:
+        for folder in folders:
+            below = os.open(folder, folder_flags | os.O_NOFOLLOW, dir_fd=at)
+            os.close(at)
+            at = below
+        return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=at)
+    finally:
+        os.close(at)

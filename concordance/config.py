@@ -1,0 +1,33 @@
+"""What can be set, with its default; passed to whatever needs it, never kept in a global."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Config:
+    """The settings of one run."""
+
+    jobs: int = field(default_factory=_cores)
+    # A syntax tree takes about thirty times its text: two of this size at once stay within 1 GiB.
+    # What is larger is in the ledger with its size, lines and digest, but is not parsed.
+    largest: int = 16_000_000
+    # The facts cache gives up its oldest entries above this.
+    cache_bytes: int = 4_000_000_000
+    # A file that keeps its reader busy for longer than this is given up, and said so.
+    patience: float = 120.0
+
+
+def cache_folder() -> str:
+    """Where facts are kept between runs and repositories: the user's cache folder."""
+    chosen = os.environ.get("CONCORDANCE_CACHE")
+    if chosen:
+        return chosen
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "concordance")

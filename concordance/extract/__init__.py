@@ -1,0 +1,1 @@
+"""From one file's text to its facts: pure, parallel, cached."""

@@ -1,0 +1,168 @@
+"""Takes out of a C-family file, for the parser's eyes only, the words that hide its syntax.
+
+In: bytes, the scan of their lines, the macros that they mention. Out: `Blanked`: a buffer of the same
+length with the same line ends in which those words are spaces, and where they stood. Facts are
+always reported from the original text; nothing moves by a byte.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from .cdirectives import Lines
+from .macros import ATTRIBUTE, BLANK, CLOSES, DECLARES, OPENS, Macros
+
+_TO_SPACE = bytes(c if c in b"\n\r" else 32 for c in range(256))
+_WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_SIMPLE_CONDITION = re.compile(rb"\s(?:[\w\s()!&|<>=+*,-]|\\\r?\n)*")
+_NEXT = re.compile(rb"(?:\s|//[^\n]*|/\*.*?\*/)*", re.S)
+_BRACKET = re.compile(rb"[()]")
+# `class SOME_API Name {` with a macro that no #define of the repository explains.
+_CLASS_HEAD = re.compile(
+    rb"\b(?:class|struct|union)\s+([A-Z][A-Z0-9_]+\b(?:\s*\([^()]*\))?)\s+(?:\w+::)*[A-Za-z_]\w*\s*"
+    rb"(?:<[^;{}]*>\s*)?(?:final\s*)?[:{](?!:)"
+)
+# `template class Name<int>;` asks for code to be made of a template and declares nothing.
+_INSTANTIATION = re.compile(rb"\b(?:extern\s+)?(template)\s+(?:class|struct|union)\b[^;{}()]*;")
+
+
+def to_spaces(data: bytes | bytearray) -> bytes:
+    """The same length of nothing, line ends kept."""
+    return bytes(data.translate(_TO_SPACE))
+
+
+@dataclass(slots=True)
+class Blanked:
+    """A file as the parser sees it."""
+
+    data: bytearray
+    taken: list[tuple[int, int]] = field(default_factory=list)  # stretches made spaces, or given a ";" at their end
+    namespaces: list[tuple[int, int, str]] = field(default_factory=list)  # opened and closed by macros: start, end, name
+    instantiations: list[int] = field(default_factory=list)  # where the class of an explicit one starts
+    size: int = 0  # bytes changed
+
+    def erase(self, start: int, end: int) -> None:
+        """Makes a stretch spaces."""
+        before = self.data[start:end]
+        after = before.translate(_TO_SPACE)
+        self.size += sum(a != b for a, b in zip(before, after, strict=True))
+        self.data[start:end] = after
+        self.taken.append((start, end))
+
+    def put(self, at: int, what: bytes) -> None:
+        """Writes over a few bytes."""
+        self.size += len(what)
+        self.data[at : at + len(what)] = what
+
+
+def closing(lines: Lines, at: int, limit: int = 20_000) -> int:
+    """Behind the bracket that closes the one at an offset; -1 where none does."""
+    depth = 0
+    for match in _BRACKET.finditer(lines.data, at, at + limit):
+        if lines.in_code(match.start()):
+            depth += 1 if match[0] == b"(" else -1
+            if depth == 0:
+                return match.end()
+    return -1
+
+
+def blank(lines: Lines, macros: Macros) -> Blanked:
+    """A file without the macros that are known to stand in the parser's way."""
+    result = Blanked(bytearray(lines.data))
+    for start, end in lines.dead:
+        result.data[start:end] = result.data[start:end].translate(_TO_SPACE)
+    _plain_directives(lines, result)
+    marks: list[tuple[int, int, str]] = []
+    for name, role in macros.items():
+        kind = role[:1]
+        if kind in (BLANK, ATTRIBUTE, OPENS, CLOSES, DECLARES):
+            for at in _uses(lines, name):
+                _take(lines, result, at, at + len(name), role, marks)
+    for match in _CLASS_HEAD.finditer(result.data):
+        if lines.in_code(match.start()):
+            result.erase(*match.span(1))
+    for match in _INSTANTIATION.finditer(result.data):
+        if lines.in_code(match.start(1)):
+            result.erase(*match.span(1))
+            result.instantiations.append(following(lines.data, match.end(1)))
+    _pair(result, marks)
+    return result
+
+
+def _plain_directives(lines: Lines, result: Blanked) -> None:
+    """Preprocessor lines are read without the parser; it is spared what it does not understand of them."""
+    for start, end in lines.inner_comments:
+        result.data[start:end] = to_spaces(result.data[start:end])
+    for line in lines.directives:
+        if line.word in (b"if", b"elif") and not _SIMPLE_CONDITION.fullmatch(lines.data, line.rest, line.end):
+            result.erase(line.rest + 1, line.end)
+            result.data[line.rest + 1 : line.rest + 2] = b"1"
+
+
+def _uses(lines: Lines, name: bytes) -> list[int]:
+    data = lines.data
+    size = len(name)
+    found = []
+    at = data.find(name)
+    while at >= 0:
+        end = at + size
+        if (
+            (at == 0 or data[at - 1] not in _WORD_BYTES)
+            and (end == len(data) or data[end] not in _WORD_BYTES)
+            and lines.in_code(at)
+        ):
+            found.append(at)
+        at = data.find(name, end)
+    return found
+
+
+def following(data: bytes | bytearray, at: int) -> int:
+    """Where the next token stands."""
+    match = _NEXT.match(data, at)
+    return match.end() if match else at
+
+
+def _take(lines: Lines, result: Blanked, at: int, end: int, role: str, marks: list[tuple[int, int, str]]) -> None:
+    data = lines.data
+    if role == BLANK:
+        result.erase(at, end)
+    elif role[:1] in (OPENS, CLOSES):
+        after = following(data, end)
+        if role[:1] == OPENS and data[after : after + 1] == b"(":
+            end = max(end, closing(lines, after))
+        result.erase(at, end)
+        marks.append((at, end, role))
+    else:
+        after = following(data, end)
+        if data[after : after + 1] != b"(":
+            return
+        end = closing(lines, after)
+        if end < 0:
+            return
+        if role == ATTRIBUTE:
+            result.erase(at, end)
+        else:
+            close(result, data, end)
+
+
+def close(result: Blanked, data: bytes, end: int) -> bool:
+    """Puts the ";" that a declaring macro does without, where a declaration or a bracket follows."""
+    after = following(data, end)
+    follows = data[after : after + 1]
+    if after > end and (follows.isalpha() or follows in (b"_", b"}", b"#", b"~", b"")) and data[end] in b" \t\r\n":
+        result.put(end, b";")
+        return True
+    return False
+
+
+def _pair(result: Blanked, marks: list[tuple[int, int, str]]) -> None:
+    """Joins the macros that open a namespace with those that close it."""
+    opened: list[tuple[int, str]] = []
+    for start, end, role in sorted(marks):
+        if role[:1] == OPENS:
+            opened.append((start, role[1:]))
+        elif opened:
+            first, name = opened.pop()
+            if name:
+                result.namespaces.append((first, end, name))

@@ -1,0 +1,177 @@
+"""The layer of a C-family file that no grammar is needed for: comments, texts, `#` lines.
+
+In: bytes. Out: `Lines`: where the comments and the quoted texts are, every preprocessor line, and
+the conditional groups that they form. It is read before parsing and holds whatever the parser makes
+of the rest, so macros, includes and conditions are exact even where the syntax is broken.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+_QUOTED = rb'"(?:[^"\\\n]+|\\.)*"?'
+_LINE_COMMENT = rb"/(?:[^\n\\]+|\\(?:\r?\n|.)?)*"  # behind its first "/"
+# The one character class in front lets the search skip whatever cannot start a piece.
+_PIECES = re.compile(
+    rb"[/\"'#](?:"
+    rb"(?<=/)(?:" + _LINE_COMMENT + rb"|\*.*?(?:\*/|\Z))"
+    rb"|(?<=R\")([^()\\ \t\n]{0,16})\(.*?\)\1\""
+    rb'|(?<=")(?:[^"\\\n]+|\\.)*"?'
+    rb"|(?<=[^0-9A-Fa-f]')(?:[^'\\\n]|\\.)+'"
+    rb"|(?<=#)(?:[^\n\\/\"]+|\\(?:\r?\n|.)?|/\*.*?(?:\*/|\Z)|/" + _LINE_COMMENT + rb"|/|" + _QUOTED + rb")*)",
+    re.S,
+)
+_INNER_COMMENT = re.compile(_QUOTED + rb"|(/\*.*?(?:\*/|\Z)|//.*)", re.S)
+_HEAD = re.compile(rb"#[ \t]*(\w*)")
+_SPACE = re.compile(rb"(?:\\\r?\n|\s)+")
+_OPENING = frozenset((b"if", b"ifdef", b"ifndef"))
+_MIDDLE = frozenset((b"elif", b"elifdef", b"elifndef", b"else"))
+
+
+@dataclass(slots=True)
+class Directive:
+    """One preprocessor line with its continuations."""
+
+    start: int
+    end: int
+    word: bytes
+    rest: int  # where what stands behind the word starts
+
+
+@dataclass(slots=True)
+class Group:
+    """`#if` to `#endif`: its lines in order, `#endif` included where there is one."""
+
+    lines: list[Directive]
+    closed: bool = False
+    guard: bool = False  # keeps a header from being read twice, says nothing of its content
+
+    def branches(self, size: int) -> list[tuple[int, int]]:
+        """The text between its lines."""
+        ends = [line.start for line in self.lines[1:]] + ([] if self.closed else [size])
+        return [(line.end, end) for line, end in zip(self.lines, ends, strict=False)]
+
+
+@dataclass(slots=True)
+class Lines:
+    """What a scan of a file gives."""
+
+    data: bytes
+    comments: list[tuple[int, int]] = field(default_factory=list)
+    inner_comments: list[tuple[int, int]] = field(default_factory=list)  # those on preprocessor lines
+    quoted: list[tuple[int, int]] = field(default_factory=list)
+    directives: list[Directive] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)  # in order of their first lines
+    dead: list[tuple[int, int]] = field(default_factory=list)  # text under `#if 0`: not code
+    _skips: list[int] = field(default_factory=list)
+    _edges: list[int] = field(default_factory=list)
+    _conditions: list[str] = field(default_factory=list)
+
+    def in_code(self, at: int) -> bool:
+        """Whether an offset is outside of comments, texts and preprocessor lines."""
+        return bisect_right(self._skips, at) % 2 == 0
+
+    def condition(self, at: int) -> str:
+        """The innermost condition around an offset."""
+        place = bisect_right(self._edges, at) - 1
+        return self._conditions[place] if place >= 0 else ""
+
+    def is_dead(self, at: int) -> bool:
+        """Whether an offset is under `#if 0`."""
+        return any(start <= at < end for start, end in self.dead)
+
+
+def scan(data: bytes) -> Lines:
+    """Finds the pieces of a file."""
+    lines = Lines(data)
+    skips = lines._skips
+    for match in _PIECES.finditer(data):
+        start, end = match.span()
+        first = data[start]
+        if first == 47:  # "/"
+            lines.comments.append((start, end))
+        elif first == 35:  # "#"
+            head = _HEAD.match(data, start, end)
+            lines.directives.append(Directive(start, end, head[1], head.end()) if head else Directive(start, end, b"", end))
+            if data.find(b"/", start, end) >= 0:
+                _comments_inside(lines, start, end)
+        else:
+            lines.quoted.append((start, end))
+        skips.append(start)
+        skips.append(end)
+    if lines.directives:
+        _group(lines)
+    return lines
+
+
+def _comments_inside(lines: Lines, start: int, end: int) -> None:
+    for match in _INNER_COMMENT.finditer(lines.data, start, end):
+        if match[1]:
+            lines.comments.append(match.span(1))
+            lines.inner_comments.append(match.span(1))
+
+
+def words(data: bytes, line: Directive) -> str:
+    """A directive on one line, without comments."""
+    text = data[line.rest : line.end]
+    if b"/" in text:
+        text = _INNER_COMMENT.sub(lambda m: b" " if m[1] else m[0], text)
+    said = _SPACE.sub(b" ", text).strip().decode("utf-8", "replace")
+    return f"#{line.word.decode('ascii', 'replace')} {said}".strip()
+
+
+def _group(lines: Lines) -> None:
+    data = lines.data
+    around: list[Group] = []
+    conditions: list[str] = []
+    edges: list[tuple[int, str]] = []
+    for place, line in enumerate(lines.directives):
+        if line.word in _OPENING:
+            group = Group([line])
+            around.append(group)
+            lines.groups.append(group)
+            group.guard = _is_guard(lines, place)
+            conditions.append(conditions[-1] if group.guard and conditions else "" if group.guard else words(data, line))
+        elif line.word in _MIDDLE and around:
+            group = around[-1]
+            group.lines.append(line)
+            first = words(data, group.lines[0])
+            conditions[-1] = f"#else of {first}" if line.word == b"else" else words(data, line)
+        elif line.word == b"endif" and around:
+            group = around.pop()
+            group.lines.append(line)
+            group.closed = True
+            conditions.pop()
+        else:
+            continue
+        edges.append((line.end, conditions[-1] if conditions else ""))
+    lines._edges = [at for at, _ in edges]
+    lines._conditions = [condition for _, condition in edges]
+    _find_dead(lines)
+
+
+def _is_guard(lines: Lines, place: int) -> bool:
+    """Whether a group is a header's guard: `#ifndef X` and `#define X` before any other line."""
+    if place + 1 >= len(lines.directives) or any(
+        before.word not in (b"pragma", b"if", b"ifndef") for before in lines.directives[:place][:4]
+    ):
+        return False
+    first, second = lines.directives[place], lines.directives[place + 1]
+    data = lines.data
+    name = data[first.rest : first.end].split()
+    if first.word == b"if":
+        name = data[first.rest : first.end].replace(b"!", b" ").replace(b"defined", b" ").replace(b"(", b" ").replace(b")", b" ").split()
+    defined = data[second.rest : second.end].split()
+    return (
+        first.word in (b"ifndef", b"if") and second.word == b"define" and len(name) >= 1
+        and name[:1] == defined[:1] and len(defined) == 1
+    )  # fmt: skip
+
+
+def _find_dead(lines: Lines) -> None:
+    size = len(lines.data)
+    for group in lines.groups:
+        if group.lines[0].word == b"if" and words(lines.data, group.lines[0]) == "#if 0":
+            lines.dead.append(group.branches(size)[0])

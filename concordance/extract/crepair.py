@@ -1,0 +1,343 @@
+"""Mends what a C-family parser trips over, one small edit at a time, and keeps only what helps.
+
+In: a blanked file and its tree with errors. Out: a tree with fewer, and trees for the branches of
+conditionals that no single tree can hold. No table explains every macro (many come from headers that
+are not in the repository) and no grammar knows every construct, so each error is met with a ladder
+of likely causes; an edit after which its error is still there is taken back. Lengths never change.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tree_sitter import Parser, Query, Tree
+
+from . import trees
+from .cblank import Blanked, closing, following, to_spaces
+from .cdirectives import Group, Lines
+from .macros import KEYWORDS
+
+Edit = tuple[int, int, bytes]  # start, end, what to write there
+_ROUNDS = 8
+_FAR = 60  # lines; an error longer than this says nothing of its cause
+_BRACKETS = re.compile(rb"[{}()]")
+_CAPITALS = re.compile(rb"\b(?:[A-Z_][A-Z0-9_]{2,}|[A-Za-z]\w*_(?:HEAD|API|EXPORT|INLINE)\w*|__\w+)\b(?!\s*::)")
+_EXPLAINED = frozenset((b"NULL", b"TRUE", b"FALSE", b"EOF", b"FILE", b"BOOL", b"DWORD", b"HANDLE"))
+_GAPS = re.compile(
+    rb"\$\{[^}\n]*\}|\$\w+|__attribute__\s*(?=\(\()|__declspec\s*(?=\()|_Pragma\s*(?=\()|__pragma\s*(?=\()|"
+    rb"__extension__|__restrict(?:__)?\b|\b_Nullable\b|\b_Nonnull\b|\[\[[^\]]*\]\]|=\s*(?:delete|default)\b(?=\s*;)|"
+    rb"(?<=[\w>&*])\s*\.\.\.(?=\s*[),>])|(?<=operator\(\))\s*<[^;{}()]*>|(?<=[.>])\s*template\b|\balignas\s*(?=\()|"
+    rb"\b(?:__)?(?:stdcall|cdecl|fastcall|vectorcall)\b|\bco_(?:await|yield)\b|\btypename\b|"
+    rb"[*&]\s*=\s*(?:nullptr|0|NULL)(?=\s*[,>])|(?<=[.>])~|(?<=->)\*|(?<=[\w)\]]\.)\*|"
+    rb"(?<=\))\s*(?:const|noexcept|volatile|&&?)+(?=\s*[>,)])|"
+    rb"\brequires\s*(?=\()|\bnoexcept\s*(?=\()|\bexport\b|@\w+@"
+)
+_TYPES = re.compile(rb"\b(?:const|unsigned|signed|struct|enum|int|char|float|double|bool|long|short|void)\b")
+_DEFAULT_BRACES = re.compile(rb"(=\s*|,\s*|\(\s*)\{([^{}]*)\}(?=\s*[,)])")
+
+
+@dataclass(slots=True)
+class Version:
+    """A tree, and the stretches of the file that it speaks for; none named means all."""
+
+    tree: Tree
+    stretches: list[tuple[int, int]] = field(default_factory=list)
+
+    def speaks_for(self, at: int) -> bool:
+        """Whether what stands at an offset is this tree's to tell."""
+        return not self.stretches or any(start <= at < end for start, end in self.stretches)
+
+
+class Spot:
+    """One error."""
+
+    __slots__ = ("end", "first", "last", "missing", "start")
+
+    def __init__(self, start: int, end: int, first: int, last: int, missing: bool) -> None:
+        self.start, self.end, self.first, self.last, self.missing = start, end, first, last, missing
+
+
+class Repair:
+    """The mending of one file."""
+
+    def __init__(self, lines: Lines, blanked: Blanked, parser: Parser, errors: Query) -> None:
+        self.lines = lines
+        self.blanked = blanked
+        self.parser = parser
+        self.errors = errors
+        self.base = bytes(blanked.data)
+        self.code = self._code()
+        self.starts = [0, *(m.end() for m in re.finditer(rb"\n", lines.data)), len(lines.data) + 1]
+        self.resolved: list[Group] = []
+        self.kept: list[Edit] = []  # with what stood there before
+
+    def run(self, tree: Tree) -> list[Version]:
+        """Mends, and gives the trees to read, the main one first."""
+        tree = self._split_groups(tree)
+        spots, cost = self._spots(tree)
+        tried: set[tuple[str, int]] = set()
+        rounds = _ROUNDS if len(self.base) < 1_000_000 else 3
+        while spots and rounds:
+            rounds -= 1
+            edits = self._propose(spots, tried)
+            if not edits:
+                break
+            before = [(start, end, bytes(self.blanked.data[start:end])) for _, (start, end, _) in edits]
+            for _, edit in edits:
+                self._apply(edit)
+            mended = self._parse()
+            left, now = self._spots(mended)
+            failed = [place for place, (spot, _) in enumerate(edits) if any(s.first <= spot <= s.last and s.last - s.first < _FAR for s in left)]
+            if now >= cost:
+                failed = list(range(len(edits)))
+            for place in reversed(failed):
+                self._apply(before[place])
+            if failed:
+                mended = self._parse()
+                left, now = self._spots(mended)
+            self.kept += [before[place] for place in range(len(edits)) if place not in failed]
+            tree, spots, cost = mended, left, now
+        self._account()
+        return [Version(tree), *self._alternatives()]
+
+    # Errors
+
+    def _parse(self) -> Tree:
+        return self.parser.parse(bytes(self.blanked.data))
+
+    def _row(self, at: int) -> int:
+        return bisect_right(self.starts, at) - 1
+
+    def _spots(self, tree: Tree) -> tuple[list[Spot], float]:
+        """The errors of a tree, the innermost of nested ones, and how bad they are together."""
+        if not tree.root_node.has_error:
+            return [], 0.0
+        found = trees.captures(self.errors, tree.root_node)
+        spots = [
+            Spot(n.start_byte, n.end_byte, self._row(n.start_byte), self._row(n.end_byte), missing)
+            for capture, missing in (("error", False), ("missing", True)) for n in found.get(capture, ())
+        ]  # fmt: skip
+        spots.sort(key=lambda s: (s.start, -s.end))
+        cost, reached = 0.0, -1
+        for spot in spots:
+            if spot.start >= reached:
+                reached = spot.end
+                cost += 1 + (spot.end - spot.start) / 200
+            else:
+                cost += 0.1
+        inner = [s for s in spots if s.last - s.first < _FAR]
+        return inner or spots, cost
+
+    def _code(self) -> bytes:
+        """The text without comments, quotes and preprocessor lines."""
+        code = bytearray(self.base)
+        for start, end in (*self.lines.comments, *self.lines.quoted):
+            code[start:end] = to_spaces(code[start:end])
+        for line in self.lines.directives:
+            code[line.start : line.end] = to_spaces(code[line.start : line.end])
+        return bytes(code)
+
+    def _apply(self, edit: Edit) -> None:
+        start, end, what = edit
+        self.blanked.data[start:end] = what
+
+    # Conditionals
+
+    def _split_groups(self, tree: Tree) -> Tree:
+        """Chooses a branch of every group that cuts through brackets."""
+        size = len(self.base)
+        chosen = [
+            g for g in self.lines.groups
+            if not g.guard and any(not self._balanced(start, end) for start, end in g.branches(size))
+        ]  # fmt: skip
+        if not chosen:
+            return tree
+        before = bytes(self.blanked.data)
+        _, cost = self._spots(tree)
+        for group in chosen:
+            for edit in self._resolve(group):
+                self._apply(edit)
+        mended = self._parse()
+        if self._spots(mended)[1] < cost:
+            self.resolved += chosen
+            return mended
+        self.blanked.data[:] = before
+        return tree
+
+    def _balanced(self, start: int, end: int) -> bool:
+        depth = {40: 0, 123: 0}
+        for match in _BRACKETS.finditer(self.code, start, end):
+            sign = match[0][0]
+            if sign in depth:
+                depth[sign] += 1
+            else:
+                depth[sign - 1 if sign == 41 else sign - 2] -= 1
+                if min(depth.values()) < 0:
+                    return False
+        return not any(depth.values())
+
+    def _resolve(self, group: Group, keep: int = 0) -> list[Edit]:
+        """Takes out a group's lines and all of its branches but one."""
+        data = self.blanked.data
+        stretches = [(line.start, line.end) for line in group.lines]
+        stretches += [b for place, b in enumerate(group.branches(len(data))) if place != keep]
+        return [(start, end, to_spaces(data[start:end])) for start, end in sorted(stretches)]
+
+    def _alternatives(self) -> list[Version]:
+        """Trees for the branches that the main tree does not show."""
+        size = len(self.base)
+        branched = [g for g in self.resolved if len(g.branches(size)) > 1]
+        versions = []
+        for keep in range(1, max((len(g.branches(size)) for g in branched), default=1)):
+            data = bytearray(self.blanked.data)
+            shown: list[tuple[int, int]] = []
+            for group in branched:
+                branches = group.branches(size)
+                if keep < len(branches) and not any(a <= branches[0][0] < b for a, b in shown):
+                    start, end = branches[0]
+                    data[start:end] = to_spaces(data[start:end])
+                    start, end = branches[keep]
+                    data[start:end] = self.base[start:end]
+                    shown.append((start, end))
+            versions.append(Version(self.parser.parse(bytes(data)), shown))
+        return versions
+
+    # The ladder
+
+    def _propose(self, spots: list[Spot], tried: set[tuple[str, int]]) -> list[tuple[int, Edit]]:
+        edits: list[tuple[int, Edit]] = []
+        taken: list[tuple[int, int]] = []
+        for spot in spots:
+            for step in _LADDER:
+                key = (step.__name__, spot.first)
+                if key in tried:
+                    continue
+                tried.add(key)
+                found = [e for e in step(self, spot) if self.blanked.data[e[0] : e[1]] != e[2]]
+                if found and not any(a < e[1] and e[0] < b for e in found for a, b in taken):
+                    edits += [(spot.first, edit) for edit in found]
+                    taken += [(start, end) for start, end, _ in found]
+                    break
+        return edits
+
+    def _window(self, spot: Spot, before: int = 1, after: int = 0) -> tuple[int, int]:
+        first = max(0, spot.first - before)
+        while first > 0 and spot.first - first < 30 and not self.code[self.starts[first] : self.starts[first + 1]].strip():
+            first -= 1
+        last = min(spot.last if spot.last - spot.first < 12 else spot.first, len(self.starts) - 2)
+        return self.starts[first], self.starts[min(last + 1 + after, len(self.starts) - 1)] - 1
+
+    def _conditional(self, spot: Spot) -> list[Edit]:
+        """A group of preprocessor lines in the middle of an expression or a head."""
+        start, end = self._window(spot, 2, 1)
+        near = [
+            g for g in self.lines.groups
+            if g not in self.resolved and not g.guard and any(start <= line.start < end for line in g.lines)
+            and g.lines[-1].end - g.lines[0].start < 20_000
+        ]  # fmt: skip
+        if not near:
+            return []
+        self.resolved.append(near[-1])
+        return self._resolve(near[-1])
+
+    def _semicolon(self, spot: Spot) -> list[Edit]:
+        """A macro that ends a declaration or statement by itself."""
+        start, end = self._window(spot, 2)
+        found: list[Edit] = []
+        end = max(end, self.starts[min(spot.last + 1, spot.first + 40, len(self.starts) - 1)])
+        for match in re.finditer(rb"^[ \t]*([A-Za-z_]\w*)[ \t]*(\(|$)", self.code[start:end].replace(b"\r", b" "), re.M):
+            word = match[1]
+            at = start + match.end(1)
+            if match[2] == b"(":
+                at = closing(self.lines, start + match.end() - 1)
+            elif not word.isupper():
+                continue
+            if word in KEYWORDS:
+                continue
+            if at < 0 or at >= len(self.code) or self.code[at : at + 1] not in (b" ", b"\n", b"\r", b"\t"):
+                continue
+            after = self.code[following(self.base, at) : following(self.base, at) + 1]
+            if after.isalpha() or after in (b"_", b"}", b"#", b"~", b"", b"["):
+                found.append((at, at + 1, b";"))
+        return found
+
+    def _specifier(self, spot: Spot) -> list[Edit]:
+        """An attribute or export macro before a type or a name."""
+        start, end = self._window(spot)
+        found: list[Edit] = []
+        for match in _CAPITALS.finditer(self.code, start, end):
+            at, stop = match.span()
+            if match[0] in _EXPLAINED:
+                continue
+            after = following(self.base, stop)
+            if self.code[after : after + 1] == b"(":
+                inner = closing(self.lines, after)
+                behind = following(self.base, inner) if inner > 0 else len(self.code)
+                if self.code[behind : behind + 1].isalpha() or self.code[behind : behind + 1] == b"_":
+                    found.append((at, inner, to_spaces(self.code[at:inner])))
+            elif self.code[after : after + 1].isalpha() or self.code[after : after + 1] in (b"_", b"~", b"["):
+                found.append((at, stop, b" " * (stop - at)))
+        return found
+
+    def _gap(self, spot: Spot) -> list[Edit]:
+        """Something that the grammar does not know."""
+        start, end = self._window(spot, 1, 1)
+        found: list[Edit] = []
+        for match in _GAPS.finditer(self.code, start, end):
+            at, stop = match.span()
+            after = following(self.base, stop)
+            if self.code[after : after + 1] == b"(" and match[0].rstrip().endswith((b"_", b"c", b"a", b"s", b"t")) and match[0][:1] != b"$":
+                stop = max(stop, closing(self.lines, after))
+            found.append((at, stop, to_spaces(self.code[at:stop])))
+        for match in _DEFAULT_BRACES.finditer(self.code, start, end):
+            at, stop = match.end(1), match.end()
+            inner = match[2].strip()
+            what = b"(" + self.base[at + 1 : stop - 1] + b")" if inner else b"0" + b" " * (stop - at - 1)
+            found.append((at, stop, what))
+        return found
+
+    def _arguments(self, spot: Spot) -> list[Edit]:
+        """Types among a call's arguments: what a macro takes, no function does."""
+        start, end = self._window(spot, 1, 1)
+        found: list[Edit] = []
+        for match in re.finditer(rb"\b([A-Za-z_]\w*)\s*\(", self.code[start:end]):
+            at = start + match.end() - 1
+            stop = closing(self.lines, at)
+            if stop > 0 and (match[1].isupper() or match[1] in (b"va_arg", b"offsetof")) and not (found and at < found[-1][1]):
+                found.append((at + 1, stop - 1, to_spaces(self.code[at + 1 : stop - 1])))
+        return found
+
+    def _statement(self, spot: Spot) -> list[Edit]:
+        """A macro's call with what follows it, up to the semicolon."""
+        start, end = self._window(spot, 0)
+        match = re.search(rb"^[ \t]*([A-Z_][A-Z0-9_]{2,})\s*(\(|)", self.code[start:end], re.M)
+        if match is None:
+            return []
+        at = start + match.start(1)
+        stop = self.code.find(b";", at)
+        if stop < 0 or stop - at > 400 or b"{" in self.code[at:stop]:
+            return []
+        return [(at, stop, to_spaces(self.code[at:stop]))]
+
+    def _account(self) -> None:
+        """Notes what was taken out."""
+        for start, end, before in self.kept:
+            after = self.blanked.data[start:end]
+            self.blanked.size += sum(a != b for a, b in zip(before, after, strict=True))
+            if not after.strip():
+                self.blanked.taken.append((start, end))
+        for group in self.resolved:
+            self.blanked.size += sum(line.end - line.start for line in group.lines)
+
+
+_LADDER: tuple[Callable[[Repair, Spot], list[Edit]], ...] = (
+    Repair._semicolon,
+    Repair._specifier,
+    Repair._gap,
+    Repair._conditional,
+    Repair._arguments,
+    Repair._statement,
+)

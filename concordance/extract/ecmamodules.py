@@ -1,0 +1,224 @@
+"""Modules of JavaScript and TypeScript: what a file takes in, and what it offers.
+
+In: a draft with a file's definitions, and the captured nodes. Out: imports of every form
+(`import`, `export … from`, `require`, `import()`), the names that the file exports, and the names
+by which it knows those itself.
+"""
+
+from __future__ import annotations
+
+from tree_sitter import Node
+
+from concordance.model import Kind
+
+from . import trees
+from .draft import Definition, Draft
+
+
+def _unquoted(node: Node | None) -> str:
+    return trees.text(node)[1:-1] if node is not None else ""
+
+
+def _word(node: Node | None) -> str:
+    """A name, or a name in quotes."""
+    words = trees.text(node) if node is not None else ""
+    return words[1:-1] if words[:1] in ("'", '"') else words
+
+
+def note_imports(draft: Draft, found: dict[str, list[Node]]) -> None:
+    """All that a file takes in."""
+    for node in found.get("import.statement", ()):
+        _note_import(draft, node)
+    for node in found.get("export", ()):
+        module = node.child_by_field_name("source")
+        if module is not None:
+            _note_passed_on(draft, node, _unquoted(module))
+    bound = set()
+    for node in found.get("require.declarator", ()):
+        bound.add(_note_required(draft, node))
+    for node in found.get("require", ()):
+        if node.start_byte not in bound:
+            draft.add_import(node.start_byte, _required(node), form="require")
+    for node in found.get("dynamic", ()):
+        draft.add_import(node.start_byte, _unquoted(node), form="dynamic")
+
+
+def _note_import(draft: Draft, node: Node) -> None:
+    module = node.child_by_field_name("source")
+    form = "type" if any(c.type in ("type", "typeof") for c in node.children) else ""
+    clause = next((c for c in node.named_children if c.type in ("import_clause", "import_require_clause")), None)
+    if clause is not None and clause.type == "import_require_clause":
+        name = next((c for c in clause.named_children if c.type == "identifier"), None)
+        path = _unquoted(clause.child_by_field_name("source"))
+        draft.add_import(node.start_byte, path, alias=_word(name), form="require")
+    elif clause is None:
+        if module is not None:
+            draft.add_import(node.start_byte, _unquoted(module), form=form)
+    else:
+        for child in clause.named_children:
+            _note_clause(draft, child, _unquoted(module), form)
+
+
+def _note_clause(draft: Draft, child: Node, module: str, form: str) -> None:
+    if child.type == "identifier":
+        draft.add_import(child.start_byte, module, name="default", alias=trees.text(child), form=form)
+    elif child.type == "namespace_import":
+        alias = next((c for c in child.named_children if c.type == "identifier"), None)
+        draft.add_import(child.start_byte, module, alias=_word(alias), form=form)
+    elif child.type == "named_imports":
+        for one in child.named_children:
+            if one.type == "import_specifier":
+                name, alias = one.child_by_field_name("name"), one.child_by_field_name("alias")
+                own = "type" if any(c.type in ("type", "typeof") for c in one.children) else form
+                draft.add_import(one.start_byte, module, name=_word(name), alias=_word(alias), form=own)
+
+
+def _note_passed_on(draft: Draft, node: Node, module: str) -> None:
+    clause = next((c for c in node.named_children if c.type in ("export_clause", "namespace_export")), None)
+    if clause is None:
+        draft.add_import(node.start_byte, module, name="*", form="export")
+    elif clause.type == "namespace_export":
+        alias = clause.named_children[0] if clause.named_child_count else None
+        draft.add_import(clause.start_byte, module, alias=_word(alias), form="export")
+    else:
+        for one in clause.named_children:
+            if one.type == "export_specifier":
+                name, alias = one.child_by_field_name("name"), one.child_by_field_name("alias")
+                draft.add_import(one.start_byte, module, name=_word(name), alias=_word(alias), form="export")
+
+
+def _required(call: Node) -> str:
+    arguments = call.child_by_field_name("arguments")
+    return _unquoted(arguments.named_children[0]) if arguments is not None and arguments.named_child_count else ""
+
+
+def _note_required(draft: Draft, node: Node) -> int:
+    """`const … = require(…)`; gives where the call stands."""
+    target, call = node.child_by_field_name("name"), node.child_by_field_name("value")
+    member = ""
+    if call is not None and call.type == "member_expression":
+        member = _word(call.child_by_field_name("property"))
+        call = call.child_by_field_name("object")
+    if target is None or call is None:
+        return -1
+    module = _required(call)
+    if target.type == "identifier":
+        draft.add_import(target.start_byte, module, name=member, alias=trees.text(target), form="require")
+    for child in target.named_children if target.type == "object_pattern" else ():
+        inner = child
+        if child.type == "object_assignment_pattern":
+            inner = child.child_by_field_name("left") or child
+        if inner.type == "shorthand_property_identifier_pattern":
+            draft.add_import(child.start_byte, module, name=trees.text(inner), form="require")
+        elif inner.type == "pair_pattern":
+            name, alias = inner.child_by_field_name("key"), inner.child_by_field_name("value")
+            draft.add_import(child.start_byte, module, name=_word(name), alias=_word(alias), form="require")
+    if target.type == "array_pattern" or target.type == "object_pattern" and not target.named_child_count:
+        draft.add_import(target.start_byte, module, form="require")
+    return call.start_byte
+
+
+def note_exports(draft: Draft, found: dict[str, list[Node]]) -> frozenset[str] | None:
+    """What a file offers; gives the names by which the file itself knows it, or nothing where it has no exports."""
+    starts: dict[int, list[Definition]] = {}
+    for d in draft.definitions:
+        starts.setdefault(d.start, []).append(d)
+    exported: dict[str, None] = {}
+    local: dict[str, None] = {}
+    spaces = sorted((d.start, d.end) for d in draft.definitions if d.kind == Kind.NAMESPACE)
+    reached = 0
+    for node in found.get("export", ()):
+        while spaces and spaces[0][0] < node.start_byte:
+            reached = max(reached, spaces.pop(0)[1])
+        if node.start_byte < reached:  # what a namespace exports is not what the file does
+            _note_export(node, starts, {}, {})
+        else:
+            _note_export(node, starts, exported, local)
+    for node in found.get("export.name", ()):
+        exported[trees.text(node)] = local[trees.text(node)] = None
+    common = [node for node in found.get("object", ()) if _note_object(node, starts, exported, local)]
+    assigned = [d.name for d in draft.definitions if not d.occurs and d.signature.startswith("module.exports")]
+    local.update(dict.fromkeys(assigned))
+    if not (exported or local or common or "export" in found):
+        return None
+    draft.exports = tuple(exported)
+    return frozenset(local)
+
+
+def _note_export(
+    node: Node, starts: dict[int, list[Definition]], exported: dict[str, None], local: dict[str, None]
+) -> None:
+    default = any(c.type == "default" for c in node.children)
+    passed_on = node.child_by_field_name("source") is not None
+    given = node.child_by_field_name("declaration") or node.child_by_field_name("value")
+    if default:
+        exported["default"] = local["default"] = None
+        if given is not None and given.type == "identifier":
+            local[trees.text(given)] = None
+    decorators = tuple(trees.one_line(trees.text(c)) for c in node.children if c.type == "decorator")
+    for d in starts.get(given.start_byte, ()) if given is not None else ():
+        if d.kind in (Kind.FIELD, Kind.METHOD):
+            continue
+        d.start = node.start_byte
+        d.modifiers = (*decorators, "export", *(("default",) if default else ()), *d.modifiers)
+        local[d.within[0] if d.within else d.name] = None
+        if not default:
+            exported[d.name] = None
+    if given is not None and given.type.endswith(("lexical_declaration", "variable_declaration")):
+        _note_declared(given, exported, local)
+    for clause in node.named_children:
+        if clause.type == "identifier":  # export = name
+            local[trees.text(clause)] = None
+        elif clause.type == "namespace_export" and clause.named_child_count:
+            exported[_word(clause.named_children[0])] = None
+        for one in clause.named_children if clause.type == "export_clause" else ():
+            name, alias = _word(one.child_by_field_name("name")), _word(one.child_by_field_name("alias"))
+            if one.type == "export_specifier":
+                exported[alias or name] = None
+                if not passed_on:
+                    local[name] = None
+
+
+def _note_declared(given: Node, exported: dict[str, None], local: dict[str, None]) -> None:
+    """The names of `export const a = 1, { b, c: [d] } = …`."""
+    pending = [c.child_by_field_name("name") for c in reversed(given.named_children) if c.type == "variable_declarator"]
+    while pending:
+        node = pending.pop()
+        if node is None:
+            continue
+        if node.type in ("identifier", "shorthand_property_identifier_pattern"):
+            exported[trees.text(node)] = local[trees.text(node)] = None
+        elif node.type == "pair_pattern":
+            pending.append(node.child_by_field_name("value"))
+        elif node.type in ("assignment_pattern", "object_assignment_pattern"):
+            pending.append(node.child_by_field_name("left"))
+        else:
+            pending.extend(reversed(node.named_children))
+
+
+def _note_object(
+    node: Node, starts: dict[int, list[Definition]], exported: dict[str, None], local: dict[str, None]
+) -> bool:
+    """`module.exports = {…}` offers its keys; `Thing.prototype = {…}` gives Thing its members."""
+    left, value = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is None or value is None:
+        return False
+    path = "".join(trees.text(left).split())
+    common = path in ("module.exports", "exports")
+    for child in value.named_children:
+        key = child.child_by_field_name("key") or child.child_by_field_name("name")
+        for d in starts.get(child.start_byte, ()):
+            if not common:
+                d.within = tuple(part for part in path.split(".") if part != "prototype")
+            elif d.kind == Kind.METHOD:
+                d.kind = Kind.FUNCTION
+        if not common:
+            continue
+        if child.type == "shorthand_property_identifier":
+            exported[trees.text(child)] = local[trees.text(child)] = None
+        elif key is not None:
+            exported[_word(key)] = local[_word(key)] = None
+            aliased = child.child_by_field_name("value")
+            if aliased is not None and aliased.type == "identifier":
+                local[trees.text(aliased)] = None
+    return common

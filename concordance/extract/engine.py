@@ -1,0 +1,74 @@
+"""Reads one file: hands it to its language, then adds what all languages have in common.
+
+In: text and its language. Out: `FileFacts`, always. A reader that fails costs its own file the
+facts it had not yet stated, and becomes a finding; it never costs the build.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from concordance import plugins
+from concordance.model import FileFacts, Finding, Kind, Language, Metrics, Severity
+
+from . import terms
+from .comments import Comments
+from .draft import Draft
+from .macros import Macros
+from .source import Source
+
+LANGUAGES = "concordance.extract.languages"
+
+# Documentation stands above these; a key or a heading is not spoken of by the comment over it.
+_UNDOCUMENTED = frozenset((Kind.HEADING, Kind.LABEL))
+
+
+@cache
+def readers() -> tuple[str, ...]:
+    """The languages that have a reader of their own; every other text is read as plain text."""
+    return plugins.names(LANGUAGES)
+
+
+def languages() -> tuple[Language, ...]:
+    """How each of those is recognised."""
+    return tuple(plugins.load(LANGUAGES, name).LANGUAGE for name in readers())
+
+
+def extract(text: str, language: str, macros: Macros | None = None) -> FileFacts:
+    """All that a file's text says by itself, and by the repository's macros where its language has them."""
+    source = Source(text, language)
+    try:
+        reader = plugins.load(LANGUAGES, language if language in readers() else "text")
+        draft = reader.read(source, macros) if reader.LANGUAGE.has_macros else reader.read(source)
+        return _complete(source, draft)
+    except Exception as error:
+        message = f"the {language} reader failed: {type(error).__name__}: {error}"
+        finding = Finding("reader", Severity.ERROR, message, 1)
+        return FileFacts(findings=(finding,), metrics=_metrics(source, Comments(source, []), Draft(source)))
+
+
+def _complete(source: Source, draft: Draft) -> FileFacts:
+    comments = Comments(source, draft.comments)
+    for definition in draft.definitions:
+        if not definition.doc and definition.kind not in _UNDOCUMENTED:
+            definition.doc = comments.above(source.line(definition.start)) or comments.beside(source.line(definition.at))
+    if not draft.doc:
+        draft.doc = comments.leading()
+    facts = draft.facts()
+    return facts._replace(
+        terms=terms.terms(facts, comments.texts(), draft.prose), metrics=_metrics(source, comments, draft)
+    )
+
+
+def _metrics(source: Source, comments: Comments, draft: Draft) -> Metrics:
+    lines = source.data.splitlines()
+    blank = sum(not line.strip() for line in lines)
+    covered: set[int] = set()
+    for at, (first, last) in enumerate(zip(comments.starts, comments.ends, strict=True)):
+        if comments.stands_alone(at):
+            covered.update(range(first, last + 1))
+        else:
+            covered.update(range(first + 1, last + 1))
+    comment = sum(1 for line in covered if line <= len(lines) and lines[line - 1].strip())
+    total = source.line_count
+    return Metrics(total, total - blank - comment, comment, blank, draft.blanked_bytes, draft.error_bytes)

@@ -1,0 +1,16 @@
+"""C: structs, unions, enums, functions and their prototypes, variables, typedefs, macros."""
+
+from __future__ import annotations
+
+from concordance.extract import cfamily
+from concordance.extract.draft import Draft
+from concordance.extract.macros import Macros
+from concordance.extract.source import Source
+from concordance.model import Language
+
+LANGUAGE = Language("c", "C", extensions=(".c", ".h"), separator="::", has_macros=True)
+
+
+def read(source: Source, macros: Macros | None = None) -> Draft:
+    """One C file."""
+    return cfamily.read(source, "tree_sitter_c", macros)

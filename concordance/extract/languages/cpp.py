@@ -1,0 +1,25 @@
+"""C++: namespaces, classes, templates, functions in and out of line, operators, aliases, macros."""
+
+from __future__ import annotations
+
+from concordance.extract import cfamily
+from concordance.extract.draft import Draft
+from concordance.extract.macros import Macros
+from concordance.extract.source import Source
+from concordance.model import Language
+
+LANGUAGE = Language(
+    "cpp",
+    "C++",
+    extensions=(
+        ".cpp", ".cc", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".inl", ".ipp", ".tpp", ".tcc", ".txx", ".ixx",
+        ".cppm", ".inc",
+    ),
+    separator="::",
+    has_macros=True,
+)  # fmt: skip
+
+
+def read(source: Source, macros: Macros | None = None) -> Draft:
+    """One C++ file."""
+    return cfamily.read(source, "tree_sitter_cpp", macros)

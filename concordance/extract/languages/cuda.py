@@ -1,0 +1,16 @@
+"""CUDA and HIP: C++ with kernels, which carry `__global__` among their modifiers."""
+
+from __future__ import annotations
+
+from concordance.extract import cfamily
+from concordance.extract.draft import Draft
+from concordance.extract.macros import Macros
+from concordance.extract.source import Source
+from concordance.model import Language
+
+LANGUAGE = Language("cuda", "CUDA", extensions=(".cu", ".cuh", ".hip"), separator="::", has_macros=True)
+
+
+def read(source: Source, macros: Macros | None = None) -> Draft:
+    """One CUDA file."""
+    return cfamily.read(source, "tree_sitter_cuda", macros)

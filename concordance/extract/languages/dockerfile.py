@@ -1,0 +1,171 @@
+"""Dockerfile: stages, build arguments, environment variables, labels; the images that stages come from.
+
+Read instruction by instruction: a line that ends in the escape sign goes on, comment lines and empty
+lines inside it notwithstanding, and a here-document goes on to its mark. `FROM` and `COPY --from=`
+are imports, with the form "stage" where they name a stage of this file, which is then read there.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from concordance.extract.draft import Definition, Draft
+from concordance.extract.keyed import shown
+from concordance.extract.source import Source
+from concordance.extract.trees import one_line
+from concordance.model import Kind, Language, Role
+
+LANGUAGE = Language(
+    "dockerfile",
+    "Dockerfile",
+    extensions=(".dockerfile", ".containerfile"),
+    filenames=("Dockerfile", "Dockerfile.*", "Containerfile", "Containerfile.*", "*.Dockerfile"),
+)
+
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+_ESCAPE = re.compile(rb"\A(?:[ \t]*#[^\r\n]*\r?\n)*?[ \t]*#[ \t]*escape[ \t]*=[ \t]*`", re.I)
+_INSTRUCTION = re.compile(rb"[ \t]*([A-Za-z]+)(?=\s|\Z)")
+_HEREDOC = re.compile(rb"(?<!<)<<-?([\"']?)([A-Za-z_][\w.]*)\1")
+_DIRECTIVE = re.compile(rb"#[ \t]*(?:syntax|escape|check)[ \t]*=", re.I)
+_FROM = re.compile(rb"\s+(?:--\S+\s+)*([^\s#][^\s]*)(?:\s+[aA][sS]\s+(\S+))?")
+_PAIR = re.compile(rb"\s+((?:\"[^\"]*\"|[\w.${}/-])+)(?:=((?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|[^\s\"'\\])*))?", re.S)
+_SPACED = re.compile(rb"\s+([\w.-]+)[ \t]+(\S[^\r\n]*)")
+_USE = re.compile(rb"(?<!\\)\$(?:\{([A-Za-z_]\w*)|([A-Za-z_]\w*))")
+_SOURCE = re.compile(rb"--from=[\"']?([^\s\"']+)|--mount=\S*?\bfrom=([^\s,\"']+)")
+_EXPANDED = frozenset(
+    b"ADD COPY ENV EXPOSE FROM LABEL STOPSIGNAL USER VOLUME WORKDIR ONBUILD RUN CMD ENTRYPOINT ARG".split()
+)
+_WORDS = _EXPANDED | frozenset(b"HEALTHCHECK MAINTAINER SHELL".split())
+
+
+def read(source: Source) -> Draft:
+    """One Dockerfile."""
+    reading = _Reading(Draft(source))
+    for start, lines, body in _instructions(source.data, reading.draft.comments):
+        reading.instruction(start, lines, body)
+    reading.close(len(source.data.rstrip()))
+    return reading.draft
+
+
+def _instructions(data: bytes, comments: list[tuple[int, int]]) -> list[tuple[int, bytes, int]]:
+    """Each instruction's place, its text with comments and line joints blanked, and its end with here-documents."""
+    sign = b"`" if _ESCAPE.match(data) else b"\\"
+    found: list[tuple[int, bytes, int]] = []
+    text = bytearray()
+    start = 0
+    marks: list[bytes] = []
+    for match in _LINE.finditer(data):
+        raw = match[0]
+        words = raw.strip()
+        if marks:
+            if words == marks[0]:
+                marks.pop(0)
+            if raw and not marks:
+                found[-1] = (*found[-1][:2], match.end())
+            continue
+        if words.startswith(b"#"):
+            at = match.start() + raw.index(words)
+            if found or text or not _DIRECTIVE.match(words):
+                comments.append((at, at + len(words)))
+            text += b" " * len(raw) if text else b""
+            continue
+        if not words and not text:
+            continue
+        start = start if text else match.start()
+        bare = raw.rstrip()
+        if (bare.endswith(sign) or not words) and raw:
+            text += (bare[:-1] if words else b"").ljust(len(raw))
+            continue
+        text += raw
+        found.append((start, bytes(text), start + len(text)))
+        if text[:12].lstrip()[:4].upper() in (b"RUN ", b"COPY", b"ADD "):
+            marks = [mark[2] for mark in _HEREDOC.finditer(text)]
+            if marks and re.search(rb"^\t*" + re.escape(marks[-1]) + rb"\r?$", data[match.end() :], re.M) is None:
+                marks = []  # a shift of bits, or a document that nothing ends
+        text = bytearray()
+    if text.strip():
+        found.append((start, bytes(text), start + len(text)))
+    return found
+
+
+@dataclass(slots=True)
+class _Reading:
+    draft: Draft
+    stage: Definition | None = None
+    stages: set[str] = field(default_factory=set)
+
+    def instruction(self, start: int, text: bytes, end: int) -> None:
+        head = _INSTRUCTION.match(text)
+        word = head[1].upper() if head else b""
+        if head is None or word not in _WORDS:
+            first = one_line(text.decode("utf-8", "replace"))[:60]
+            self.draft.problem(start, start + len(text.rstrip()), f"syntax error at `{first}`: no such instruction")
+            return
+        at = head.end()
+        if word == b"ONBUILD":
+            inner = _INSTRUCTION.match(text, at)
+            word, at = (inner[1].upper(), inner.end()) if inner else (word, at)
+        if word == b"FROM":
+            self._from(start, text, at, end)
+        elif word in (b"ARG", b"ENV", b"LABEL"):
+            self._pairs(word, start, text, at)
+        elif word in (b"COPY", b"ADD", b"RUN"):
+            for match in _SOURCE.finditer(text, at):
+                self._import(start, match, 1 if match[1] else 2)
+        if word in _EXPANDED:
+            # The names before "=" are written, not read; a pattern of what is read starts with "$".
+            uses = [(m.start(1), m.end(1)) if m[1] else (m.start(2), m.end(2)) for m in _USE.finditer(text, at)]
+            self.draft.add_names(((start + a, start + b) for a, b in uses), Role.READ)
+
+    def close(self, at: int) -> None:
+        """Ends a stage, where the next one starts or the file ends."""
+        if self.stage is not None:
+            self.stage.end = max(self.stage.end, at)
+        self.stage = None
+
+    def _from(self, start: int, text: bytes, at: int, end: int) -> None:
+        match = _FROM.match(text, at)
+        self.close(len(self.draft.source.data[:start].rstrip()))
+        if match is None:
+            self.draft.problem(start, end, "syntax error: FROM names no image")
+            return
+        self._import(start, match, 1)
+        if match[2]:
+            name = match[2].decode("utf-8", "replace")
+            words = one_line(text.decode("utf-8", "replace"))
+            begin = start + len(text) - len(text.lstrip())
+            last = start + len(text.rstrip())
+            self.stage = self.draft.define(Kind.TARGET, name, start + match.start(2), begin, last, signature=words)
+            self.stages.add(name.lower())
+
+    def _import(self, start: int, match: re.Match[bytes], group: int) -> None:
+        module = match[group].decode("utf-8", "replace")
+        local = module.lower() in self.stages or module.isdigit()
+        self.draft.add_import(start + match.start(group), module, form="stage" if local else "")
+        if local and not module.isdigit():
+            self.draft.add_names([(start + match.start(group), start + match.end(group))], Role.READ)
+
+    def _pairs(self, word: bytes, start: int, text: bytes, at: int) -> None:
+        spaced = _SPACED.match(text, at) if word != b"ARG" else None
+        if spaced and b"=" not in spaced[1]:
+            self._define(word, start, text, (spaced.start(1), spaced.end(1)), (spaced.start(2), spaced.end(2)))
+            return
+        while (match := _PAIR.match(text, at)) is not None:
+            value = (match.start(2), match.end(2)) if match[2] is not None else (0, 0)
+            if match[2] is not None or word == b"ARG":
+                self._define(word, start, text, (match.start(1), match.end(1)), value)
+            at = match.end()
+
+    def _define(self, word: bytes, start: int, text: bytes, key: tuple[int, int], value: tuple[int, int]) -> None:
+        name = text[key[0] : key[1]].decode("utf-8", "replace")
+        at = start + key[0]
+        if name.startswith('"'):
+            name, at = name.strip('"'), at + 1
+        first = text.lstrip()[: len(word)]
+        # Only the instruction's first pair starts with it; a comment above speaks of that one.
+        begin = start + text.index(first) if text[: key[0]].split() == [first] else at
+        words = shown(self.draft.source, name, (start + value[0], start + value[1]), "scalar" if value[1] else "")
+        kind = Kind.KEY if word == b"LABEL" else Kind.VARIABLE
+        last = start + max(key[1], value[1])
+        self.draft.define(kind, name, at, begin, last, signature=f"{word.decode()} {words}", modifiers=(word.decode(),))

@@ -1,0 +1,244 @@
+"""Go: packages, functions, methods with their receiver, types, fields, constants.
+
+In: the text of a Go file. Out: a `Draft`. A method belongs to its receiver's type, an embedded
+type is a base and a field at once, and a build constraint is the condition of the whole file.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tree_sitter import Node
+
+from concordance.extract import trees
+from concordance.extract.comments import Comments
+from concordance.extract.draft import Definition, Draft
+from concordance.extract.source import Source
+from concordance.model import Kind, Language, Parameter
+
+LANGUAGE = Language("go", "Go", extensions=(".go",))
+
+DEFINITIONS = """
+(source_file (package_clause (package_identifier) @name) @definition.namespace)
+(function_declaration name: (identifier) @name) @definition.function
+(method_declaration name: (field_identifier) @name) @definition.method
+(method_elem name: (field_identifier) @name) @definition.method
+(type_spec name: (type_identifier) @name) @definition.type
+(type_alias name: (type_identifier) @name) @definition.type
+(field_declaration name: (field_identifier) @name) @definition.field
+(field_declaration !name type: (type_identifier) @name) @definition.field
+(field_declaration !name type: (qualified_type name: (type_identifier) @name)) @definition.field
+(field_declaration !name type: (generic_type type: (type_identifier) @name)) @definition.field
+(field_declaration !name type: (generic_type type: (qualified_type name: (type_identifier) @name))) @definition.field
+(source_file (const_declaration (const_spec (identifier) @name) @definition.constant))
+(source_file (var_declaration (var_spec name: (identifier) @name) @definition.variable))
+(source_file (var_declaration (var_spec_list (var_spec name: (identifier) @name) @definition.variable)))
+"""
+
+NAMES = """
+(comment) @comment
+(identifier) @read
+(type_identifier) @type
+(field_identifier) @read
+(package_identifier) @read
+(label_name) @mention @member
+(call_expression function: (identifier) @call)
+(call_expression function: (selector_expression field: (field_identifier) @call))
+(call_expression function: (parenthesized_expression (identifier) @call))
+(type_instantiation_expression type: (type_identifier) @read)
+(selector_expression field: (field_identifier) @member)
+(qualified_type name: (type_identifier) @member)
+(composite_literal type: [(type_identifier) (qualified_type) (generic_type)]
+  body: (literal_value (keyed_element key: (literal_element (identifier) @member))))
+(literal_element (literal_value (keyed_element key: (literal_element (identifier) @member))))
+(short_var_declaration left: (expression_list (identifier) @write @local))
+(range_clause left: (expression_list (identifier) @write))
+(range_clause left: (expression_list (identifier) @local) ":=")
+(receive_statement left: (expression_list (identifier) @write))
+(receive_statement left: (expression_list (identifier) @local) ":=")
+(type_switch_statement alias: (expression_list (identifier) @write @local))
+(parameter_declaration name: (identifier) @write @local)
+(variadic_parameter_declaration name: (identifier) @write @local)
+(type_parameter_declaration name: (identifier) @write @local)
+(method_declaration receiver: (parameter_list (parameter_declaration
+  type: (generic_type type_arguments: (type_arguments (type_elem (type_identifier) @local))))))
+(method_declaration receiver: (parameter_list (parameter_declaration
+  type: (pointer_type (generic_type type_arguments: (type_arguments (type_elem (type_identifier) @local)))))))
+(const_spec (identifier) @write @local)
+(var_spec name: (identifier) @write @local)
+(import_spec name: (package_identifier) @import @local)
+(assignment_statement left: (expression_list (identifier) @write))
+(assignment_statement left: (expression_list (selector_expression field: (field_identifier) @write)))
+(inc_statement [(identifier) @write (selector_expression field: (field_identifier) @write)])
+(dec_statement [(identifier) @write (selector_expression field: (field_identifier) @write)])
+(field_declaration !name type: [(type_identifier) @inherit (qualified_type name: (type_identifier) @inherit)
+  (generic_type type: (type_identifier) @inherit)])
+(interface_type (type_elem . [(type_identifier) @inherit (qualified_type name: (type_identifier) @inherit)
+  (generic_type type: (type_identifier) @inherit)] .))
+[(if_statement) (for_statement) (expression_switch_statement) (type_switch_statement) (expression_case) (type_case)
+ (default_case) (communication_case) (function_type)] @scope
+(if_statement consequence: (block) @scope)
+(if_statement alternative: (block) @scope)
+(for_statement body: (block) @scope)
+(statement_list (block) @scope)
+(func_literal) @lambda
+(type_spec type_parameters: (_) @generic)
+(type_alias type_parameters: (_) @generic)
+(import_spec) @import.spec
+"""
+
+_LONG = 100  # a value longer than this, or of several lines, is no part of a signature
+_CONSTRAINT = re.compile(rb"^//[ \t]*(go:build|\+build)[ \t]+(.+?)[ \t]*$", re.M)
+_DIRECTIVE = re.compile(r"^(?:go:[a-z]+|export|line|extern)\b.*\n?", re.M)
+_DIRECTIVE_SIGNS = (b"//go:", b"//export ")
+
+
+def _parameters(node: Node) -> tuple[Parameter, ...]:
+    listed = node.child_by_field_name("parameters")
+    found: list[Parameter] = []
+    for child in listed.named_children if listed is not None else ():
+        if child.type not in ("parameter_declaration", "variadic_parameter_declaration"):
+            continue
+        star = "*" if child.type.startswith("variadic") else ""
+        kind = child.child_by_field_name("type")
+        annotation = trees.one_line(trees.text(kind)) if kind is not None else ""
+        names = [n for n in child.children_by_field_name("name") if n.is_named]
+        found.extend(Parameter(trees.text(name), star, annotation) for name in names)
+        if not names:
+            found.append(Parameter("", star, annotation))
+    return tuple(found)
+
+
+def _embedded(body: Node, kind: str) -> tuple[str, ...]:
+    """The types that a struct or an interface takes over whole."""
+    if kind == "struct_type":
+        listed = body.named_children[0].named_children if body.named_child_count else []
+        rows = [c for c in listed if c.type == "field_declaration" and c.child_by_field_name("name") is None]
+        types = [row.child_by_field_name("type") for row in rows]
+    else:
+        types = [
+            c.named_children[0] for c in body.named_children
+            if c.type == "type_elem" and c.named_child_count == 1 and c.named_children[0].type.endswith(_TYPE_NAMES)
+        ]  # fmt: skip
+    return tuple(trees.one_line(trees.text(t)) for t in types if t is not None)
+
+
+_TYPE_NAMES = ("type_identifier", "qualified_type", "generic_type")
+
+
+def _describe_type(source: Source, node: Node, definition: Definition) -> None:
+    body = node.child_by_field_name("type")
+    if body is None:
+        return
+    equals = "= " if node.type == "type_alias" else ""
+    head = f"type {trees.one_line(source.slice(node.start_byte, body.start_byte)).removesuffix(' =')} {equals}"
+    if body.type in ("struct_type", "interface_type"):
+        kind = body.type.removesuffix("_type")
+        if not equals:
+            definition.kind = Kind.STRUCT if kind == "struct" else Kind.INTERFACE
+        definition.signature = head + kind
+        definition.bases = _embedded(body, body.type)
+        definition.opens = (body.start_byte, node.end_byte)
+    else:
+        definition.signature = head + trees.one_line(trees.text(body))
+
+
+def _describe_value(source: Source, node: Node, definition: Definition) -> None:
+    """A constant, variable or field; several may share one line, and only the last can hold what is nested."""
+    names = [n for n in node.children_by_field_name("name") if n.is_named]
+    definition.nests = not names or names[-1].start_byte == definition.at
+    kind = node.child_by_field_name("type")
+    if kind is not None:
+        definition.returns = trees.one_line(trees.text(kind)) if kind.type != "struct_type" else "struct"
+    if node.type == "field_declaration":
+        definition.occurs = bool(names)
+        if names and (len(names) > 1 or definition.returns == "struct"):
+            definition.signature = f"{definition.name} {definition.returns}"
+        return
+    value = node.child_by_field_name("value")
+    if value is not None and (len(words := trees.text(value)) > _LONG or "\n" in words):
+        definition.signature = trees.signature(source, node, ("value",))
+    definition.signature = f"{'const' if node.type == 'const_spec' else 'var'} {definition.signature}"
+
+
+def _describe(source: Source, node: Node, definition: Definition) -> None:
+    definition.public = definition.name[:1].isupper()
+    kind = node.type
+    if kind == "package_clause":
+        definition.nests = False
+        definition.public = True
+    elif kind in ("type_spec", "type_alias"):
+        _describe_type(source, node, definition)
+    elif kind in ("const_spec", "var_spec", "field_declaration"):
+        _describe_value(source, node, definition)
+    else:
+        definition.parameters = _parameters(node)
+        result = node.child_by_field_name("result")
+        definition.returns = trees.one_line(trees.text(result)) if result is not None else ""
+        # A function without a body is written in assembly.
+        definition.declaration = kind != "method_elem" and node.child_by_field_name("body") is None
+        receiver = node.child_by_field_name("receiver")
+        if receiver is not None:
+            words = trees.text(receiver).strip("()").replace("*", " ").split("[")[0].replace("(", " ").split()
+            definition.within = (words[-1],) if words else ()
+            definition.opens = (receiver.start_byte, node.end_byte)
+
+
+GRAMMAR = trees.Grammar("tree_sitter_go", DEFINITIONS, NAMES, describe=_describe)
+
+
+def _note_imports(draft: Draft, specs: list[Node]) -> None:
+    for node in specs:
+        path = node.child_by_field_name("path")
+        name = node.child_by_field_name("name")
+        if path is not None:
+            alias = trees.text(name) if name is not None else ""
+            star = alias == "."
+            draft.add_import(
+                node.start_byte, trees.text(path).strip('"`'), name="*" if star else "", alias="" if star else alias
+            )
+
+
+def _note_directives(draft: Draft) -> None:
+    """Takes what is said to the compiler out of the documentation below which it stands."""
+    data = draft.source.data
+    lines = {draft.source.line(start) for start, _ in draft.comments if data.startswith(_DIRECTIVE_SIGNS, start)}
+    if not lines:
+        return
+    comments = Comments(draft.source, draft.comments)
+    for definition in draft.definitions:
+        line = draft.source.line(definition.start)
+        if line - 1 in lines:
+            said = comments.above(line)
+            definition.modifiers = tuple(match[0].strip() for match in _DIRECTIVE.finditer(said))
+            definition.doc = _DIRECTIVE.sub("", said).strip()
+
+
+def _note_constraint(draft: Draft) -> None:
+    package = next((d.start for d in draft.definitions if d.kind == Kind.NAMESPACE), 0)
+    match = _CONSTRAINT.search(draft.source.data, 0, package)
+    if match:
+        condition = f"{match[1].decode()} {match[2].decode('utf-8', 'replace')}"
+        for definition in draft.definitions:
+            if definition.kind != Kind.NAMESPACE:
+                definition.condition = condition
+        draft.imports = [(at, row._replace(condition=condition)) for at, row in draft.imports]
+
+
+def read(source: Source) -> Draft:
+    """One Go file."""
+    draft, _, found = trees.read(source, GRAMMAR)
+    data = source.data
+    draft.forget([at for at, end in draft.ends.items() if end - at == 1 and data[at] == 95])  # "_" names nothing
+    draft.definitions = [d for d in draft.definitions if d.name != "_"]
+    draft.scopes.extend((node.start_byte, node.end_byte, "lambda") for node in found.get("lambda", ()))
+    ends = {d.at + len(d.name.encode()): d.end for d in draft.definitions} if "generic" in found else {}
+    for node in found.get("generic", ()):
+        draft.scopes.append((node.start_byte, ends.get(node.start_byte, node.end_byte), "block"))
+    _note_imports(draft, found.get("import.spec", []))
+    _note_directives(draft)
+    _note_constraint(draft)
+    package = next((d for d in draft.definitions if d.kind == Kind.NAMESPACE), None)
+    if package is not None:
+        draft.doc = Comments(source, draft.comments).above(source.line(package.start))
+    return draft

@@ -1,0 +1,109 @@
+"""INI files and their kin (.cfg, .properties, .editorconfig, .gitconfig, .desktop): sections and keys.
+
+Comments start a line with `;`, `#` or `!`. A line indented further than the key above it goes on with that
+key's value, as Python's configparser has it, and so does one behind a line that ends in a backslash. A
+word alone is a key only inside a section (git's flags). A file in another syntax that is named alike
+(blocks in braces, tags) gives its comments and no keys: nothing in it can be told to be one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from concordance.extract.draft import Definition, Draft
+from concordance.extract.keyed import shown
+from concordance.extract.source import Source
+from concordance.model import Kind, Language
+
+LANGUAGE = Language(
+    "ini",
+    "INI",
+    extensions=(".ini", ".cfg", ".conf", ".properties", ".editorconfig", ".gitconfig", ".desktop"),
+    filenames=(
+        "setup.cfg", ".editorconfig", ".gitconfig", ".gitmodules", ".flake8", ".pylintrc", "pylintrc", ".coveragerc",
+        ".npmrc", ".pypirc", ".hgrc", "*.service", "*.lektorproject",
+    ),
+)  # fmt: skip
+
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+_SECTION = re.compile(rb"[ \t]*\[([^\r\n]+?)\][ \t]*(?:[;#][^\r\n]*)?[\r\n]*\Z")
+_KEY = re.compile(rb"[ \t]*((?:\\.|[^=:\\\r\n])+?)[ \t]*([=:])[ \t]*")
+_FLAG = re.compile(rb"[ \t]*([\w.-]+)[ \t]*[\r\n]*\Z")
+_ELSE = re.compile(rb"^[ \t]*(?:[^#;=\s][^\r\n#;=]*\{[ \t]*\r?$|<[/\w?!][^\r\n]*>[ \t]*\r?$)", re.M)
+
+
+def read(source: Source) -> Draft:
+    """One INI file."""
+    reading = _Reading(Draft(source), bool(_ELSE.search(source.data)))
+    for match in _LINE.finditer(source.data):
+        if match.end() > match.start():
+            reading.line(match.start(), match[0])
+    reading.close(len(source.data))
+    return reading.draft
+
+
+@dataclass(slots=True)
+class _Reading:
+    draft: Draft
+    foreign: bool  # in a syntax of another kind
+    section: Definition | None = None
+    key: Definition | None = None
+    value: tuple[int, int] = (0, 0)  # of the key
+    indent: int = 0  # of the key
+    continued: bool = False  # whether the line above ends in a backslash
+
+    def line(self, at: int, raw: bytes) -> None:
+        words = raw.strip()
+        if not words:
+            self.continued = False
+            return
+        if words[:1] in b";#!" and not self.continued:
+            start = at + raw.index(words)
+            self.draft.comments.append((start, start + len(words)))
+            return
+        if self.foreign:
+            return
+        indent = len(raw) - len(raw.lstrip())
+        goes_on = self.continued or (self.key is not None and indent > self.indent)
+        backslashes = len(words) - len(words.rstrip(b"\\"))
+        self.continued = backslashes % 2 == 1 and (goes_on or b"=" in words or b":" in words)
+        if self.key is not None and goes_on:
+            self.key.end = at + len(raw.rstrip())
+            self.value = (self.value[0], self.key.end)
+            return
+        self._entry(at, raw, indent)
+
+    def _entry(self, at: int, raw: bytes, indent: int) -> None:
+        source = self.draft.source
+        end = at + len(raw.rstrip())
+        section = _SECTION.match(raw)
+        if section:
+            self.close(at)
+            start = at + section.start(1)
+            name = source.slice(start, at + section.end(1))
+            self.section = self.draft.define(Kind.KEY, name, start, at + indent, end, signature=f"[{name}]")
+            return
+        self._close_key()
+        match = _KEY.match(raw) or (_FLAG.match(raw) if self.section is not None else None)
+        if match is None:
+            return
+        start = at + match.start(1)
+        name = source.slice(start, at + match.end(1))
+        self.key = self.draft.define(Kind.KEY, name, start, at + indent, end)
+        self.value = (min(end, at + match.end()), end)
+        self.indent = indent
+
+    def _close_key(self) -> None:
+        if self.key is not None:
+            self.key.signature = shown(self.draft.source, self.key.name, self.value, "scalar")
+        self.key = None
+
+    def close(self, at: int) -> None:
+        """Ends the section, at the next one or the end of the file."""
+        self._close_key()
+        if self.section is not None:
+            data = self.draft.source.data
+            last = self.draft.definitions[-1].end
+            self.section.end = max(self.section.end, min(last, len(data), at))
+        self.section = None

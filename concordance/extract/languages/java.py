@@ -1,0 +1,240 @@
+"""Java: packages, types with their members, constants, records, annotations, imports.
+
+In: the text of a Java file. Out: a `Draft`. The members of an anonymous class are named inside
+`new Type`, so that they do not pass for members of the method around them.
+"""
+
+from __future__ import annotations
+
+from tree_sitter import Node
+
+from concordance.extract import trees
+from concordance.extract.draft import Definition, Draft
+from concordance.extract.source import Source
+from concordance.model import Kind, Language, Parameter, Role
+
+LANGUAGE = Language("java", "Java", extensions=(".java",))
+
+DEFINITIONS = """
+(package_declaration [(identifier) (scoped_identifier)] @name) @definition.namespace
+(module_declaration name: (_) @name) @definition.module
+(class_declaration name: (identifier) @name) @definition.class
+(record_declaration name: (identifier) @name) @definition.class
+(interface_declaration name: (identifier) @name) @definition.interface
+(annotation_type_declaration name: (identifier) @name) @definition.interface
+(enum_declaration name: (identifier) @name) @definition.enum
+(enum_constant name: (identifier) @name) @definition.enumerator
+(method_declaration name: (identifier) @name) @definition.method
+(constructor_declaration name: (identifier) @name) @definition.method
+(compact_constructor_declaration name: (identifier) @name) @definition.method
+(annotation_type_element_declaration name: (identifier) @name) @definition.method
+(field_declaration declarator: (variable_declarator name: (identifier) @name)) @definition.field
+(constant_declaration declarator: (variable_declarator name: (identifier) @name)) @definition.constant
+(record_declaration parameters: (formal_parameters (formal_parameter name: (identifier) @name) @definition.field))
+(object_creation_expression type: (_) @name (class_body) @definition.class)
+"""
+
+NAMES = """
+[(line_comment) (block_comment)] @comment
+(identifier) @read
+(type_identifier) @type
+(method_invocation name: (identifier) @call)
+(method_invocation object: (_) name: (identifier) @member)
+(field_access field: (identifier) @member)
+(method_reference (_) (identifier) @member)
+(scoped_type_identifier (_) (type_identifier) @member)
+(scoped_identifier name: (identifier) @member)
+(object_creation_expression type: [(type_identifier) @call (generic_type (type_identifier) @call)
+  (scoped_type_identifier (type_identifier) @call .)
+  (generic_type (scoped_type_identifier (type_identifier) @call .))])
+(marker_annotation name: [(identifier) @call (scoped_identifier name: (identifier) @call)])
+(annotation name: [(identifier) @call (scoped_identifier name: (identifier) @call)])
+(element_value_pair key: (identifier) @write @member)
+(assignment_expression left: [(identifier) @write (field_access field: (identifier) @write)])
+(update_expression [(identifier) @write (field_access field: (identifier) @write)])
+(local_variable_declaration declarator: (variable_declarator name: (identifier) @write @local))
+(formal_parameter name: (identifier) @write @local)
+(spread_parameter (variable_declarator name: (identifier) @write @local))
+(catch_formal_parameter name: (identifier) @write @local)
+(enhanced_for_statement name: (identifier) @write @local)
+(resource name: (identifier) @write @local)
+(instanceof_expression name: (identifier) @write @local)
+(type_pattern (identifier) @write @local)
+(record_pattern_component (identifier) @write @local)
+(record_pattern . (identifier) @type)
+(inferred_parameters (identifier) @write @local)
+(lambda_expression parameters: (identifier) @write @local)
+(type_parameter (type_identifier) @local)
+(labeled_statement . (identifier) @label)
+(break_statement (identifier) @label)
+(continue_statement (identifier) @label)
+((type_identifier) @nothing (#eq? @nothing "var"))
+(superclass [(type_identifier) @inherit (generic_type (type_identifier) @inherit)
+  (scoped_type_identifier (type_identifier) @inherit .) (generic_type (scoped_type_identifier (type_identifier) @inherit .))])
+(type_list [(type_identifier) @inherit (generic_type (type_identifier) @inherit)
+  (scoped_type_identifier (type_identifier) @inherit .) (generic_type (scoped_type_identifier (type_identifier) @inherit .))])
+(permits (type_list (type_identifier) @permitted))
+(method_declaration type_parameters: (_) name: (identifier) @generic)
+(constructor_declaration type_parameters: (_) name: (identifier) @generic)
+(import_declaration) @import.declaration
+(import_declaration [(identifier) @import @local (scoped_identifier name: (identifier) @import @local)] . ";")
+[(for_statement) (enhanced_for_statement) (catch_clause) (try_with_resources_statement) (switch_block)
+ (static_initializer)] @scope
+(block) @block
+(method_declaration body: (block) @body)
+(compact_constructor_declaration body: (block) @body)
+(static_initializer (block) @body)
+(catch_clause body: (block) @body)
+(lambda_expression body: (block) @body)
+(lambda_expression) @lambda
+"""
+
+_LONG = 100  # a value longer than this, or of several lines, is no part of a signature
+_TYPES = frozenset((Kind.CLASS, Kind.INTERFACE, Kind.ENUM))
+_ANNOTATIONS = ("annotation", "marker_annotation")
+_COMMENTS = ("line_comment", "block_comment")
+
+
+def _modifiers(node: Node) -> tuple[tuple[str, ...], int]:
+    """Modifiers and annotations, and where the declaration goes on behind the annotations before it."""
+    first = node.children[0] if node.child_count else None
+    if first is None or first.type != "modifiers":
+        return (), node.start_byte
+    words, after, plain = [], first.end_byte, False
+    for child in first.children:
+        if child.type in _COMMENTS:
+            continue
+        words.append(trees.one_line(trees.text(child)))
+        if child.type not in _ANNOTATIONS and not plain:
+            after, plain = child.start_byte, True
+    return tuple(words), after
+
+
+def _parameters(node: Node) -> tuple[Parameter, ...]:
+    listed = node.child_by_field_name("parameters")
+    found = []
+    for child in listed.named_children if listed is not None else ():
+        if child.type == "formal_parameter":
+            name, kind = child.child_by_field_name("name"), child.child_by_field_name("type")
+            if name is not None and kind is not None:
+                found.append(Parameter(trees.text(name), "", trees.one_line(trees.text(kind))))
+        elif child.type == "spread_parameter":
+            parts = [c for c in child.named_children if c.type not in ("modifiers", *_COMMENTS)]
+            if len(parts) > 1:
+                found.append(Parameter(trees.text(parts[-1]), "*", trees.one_line(trees.text(parts[0]))))
+    return tuple(found)
+
+
+def _bases(node: Node) -> tuple[str, ...]:
+    found: list[str] = []
+    for child in node.named_children:
+        if child.type == "superclass":
+            found.extend(trees.one_line(trees.text(c)) for c in child.named_children)
+        elif child.type in ("super_interfaces", "extends_interfaces"):
+            found.extend(trees.one_line(trees.text(c)) for row in child.named_children for c in row.named_children)
+    return tuple(found)
+
+
+def _describe_value(source: Source, node: Node, definition: Definition) -> None:
+    """A field or constant; of several in one declaration, only the last can hold what is nested."""
+    declarators = node.children_by_field_name("declarator")
+    definition.nests = not declarators or definition.at >= declarators[-1].start_byte
+    kind = node.child_by_field_name("type")
+    definition.returns = trees.one_line(trees.text(kind)) if kind is not None else ""
+    if definition.kind == Kind.FIELD and "static" in definition.modifiers and "final" in definition.modifiers:
+        definition.kind = Kind.CONSTANT
+    mine = next((d for d in declarators if d.start_byte == definition.at), None)
+    if mine is None or kind is None:
+        return
+    value = mine.child_by_field_name("value")
+    words = trees.text(mine)
+    if value is not None and (len(inner := trees.text(value)) > _LONG or "\n" in inner):
+        words = source.slice(mine.start_byte, value.start_byte).rstrip(" =\n")
+    head = source.slice(_modifiers(node)[1], kind.end_byte)
+    definition.signature = trees.one_line(f"{head} {words}")
+
+
+def _describe(source: Source, node: Node, definition: Definition) -> None:
+    kind = node.type
+    if kind in ("package_declaration", "module_declaration"):
+        definition.nests = kind == "module_declaration"
+        definition.occurs = False
+        return
+    if kind == "class_body":
+        name = definition.name
+        definition.name = f"new {trees.one_line(name)}"
+        definition.signature = f"{definition.name}()"
+        definition.bases = (trees.one_line(name),)
+        definition.occurs = definition.public = False
+        definition.opens = (node.start_byte, node.end_byte)
+        return
+    definition.modifiers, start = _modifiers(node)
+    definition.public = "public" in definition.modifiers or kind in ("enum_constant", "constant_declaration")
+    if kind in ("field_declaration", "constant_declaration"):
+        _describe_value(source, node, definition)
+        return
+    body = node.child_by_field_name("body")
+    definition.signature = trees.one_line(source.slice(start, body.start_byte if body else node.end_byte)).rstrip(" ;{")
+    returned = node.child_by_field_name("type")
+    definition.returns = trees.one_line(trees.text(returned)) if returned is not None else ""
+    definition.parameters = _parameters(node)
+    if definition.kind in _TYPES:
+        definition.bases = _bases(node)
+    elif kind == "formal_parameter":
+        definition.modifiers += ("component",)
+    elif kind in ("method_declaration", "constructor_declaration"):
+        generic = node.child_by_field_name("type_parameters")
+        if generic is not None:
+            definition.opens = (generic.start_byte, node.end_byte)
+
+
+GRAMMAR = trees.Grammar("tree_sitter_java", DEFINITIONS, NAMES, sees_members=True, describe=_describe)
+
+
+def _note_imports(draft: Draft, nodes: list[Node]) -> None:
+    for node in nodes:
+        path = next((c for c in node.named_children if c.type in ("identifier", "scoped_identifier")), None)
+        if path is None:
+            continue
+        words = "".join(trees.text(path).split())
+        form = "static" if any(c.type == "static" for c in node.children) else ""
+        if any(c.type == "asterisk" for c in node.children):
+            draft.add_import(node.start_byte, words, name="*", form=form)
+        else:
+            module, _, name = words.rpartition(".")
+            draft.add_import(node.start_byte, module, name=name, form=form)
+
+
+def _note_nesting(draft: Draft) -> None:
+    """Members of an interface are public without saying so, and what is local or anonymous is not."""
+    stack: list[Definition] = []
+    for d in sorted(draft.definitions, key=lambda d: (d.start, -d.end, d.at)):
+        while stack and stack[-1].end <= d.start:
+            stack.pop()
+        if stack:
+            parent = stack[-1]
+            if parent.kind == Kind.INTERFACE and "private" not in d.modifiers:
+                d.public = parent.public
+            elif parent.kind in (Kind.METHOD, Kind.FUNCTION) or parent.name.startswith("new "):
+                d.public = False
+            elif d.kind == Kind.ENUMERATOR or "component" in d.modifiers:
+                d.public = parent.public
+        if d.nests:
+            stack.append(d)
+
+
+def read(source: Source) -> Draft:
+    """One Java file."""
+    draft, _, found = trees.read(source, GRAMMAR)
+    draft.forget(node.start_byte for what in ("label", "nothing") for node in found.get(what, ()))
+    draft.add_names(((node.start_byte, node.end_byte) for node in found.get("permitted", ())), Role.TYPE)
+    # The type parameters of a method stand before its name, which is the class's all the same.
+    draft.holes.extend((node.start_byte, node.end_byte) for node in found.get("generic", ()))
+    bodies = {node.start_byte for node in found.get("body", ())}
+    draft.scopes.extend(
+        (node.start_byte, node.end_byte, "block") for node in found.get("block", ()) if node.start_byte not in bodies
+    )
+    draft.scopes.extend((node.start_byte, node.end_byte, "lambda") for node in found.get("lambda", ()))
+    _note_imports(draft, found.get("import.declaration", []))
+    _note_nesting(draft)
+    return draft

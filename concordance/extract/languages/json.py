@@ -1,0 +1,61 @@
+"""JSON, also with comments: keys, nested as they stand.
+
+An array's objects are rows: each distinct path under them gives one symbol (`items.[].name`), and in
+an outermost array each object that names itself gives one; the rule stands in `extract/keyed.py`.
+Several values behind one another (a line each) are read as the items of one array.
+"""
+
+from __future__ import annotations
+
+from tree_sitter import Node
+
+from concordance.extract import keyed, trees
+from concordance.extract.draft import Draft
+from concordance.extract.source import Source
+from concordance.model import Language
+
+LANGUAGE = Language(
+    "json",
+    "JSON",
+    extensions=(".json", ".jsonc", ".webmanifest", ".map", ".geojson", ".jsonl", ".ndjson"),
+    filenames=(".babelrc", ".eslintrc", ".jshintrc", ".prettierrc", "composer.lock", ".watchmanconfig", "flake.lock"),
+)
+
+NAMES = """
+(comment) @comment
+(pair) @pair
+(array) @sequence
+(array (object) @item)
+(document (object) @top)
+"""
+
+GRAMMAR = trees.Grammar("tree_sitter_json", "", NAMES)
+
+_SHAPES = {"object": "mapping", "array": "sequence"}
+
+
+def read(source: Source) -> Draft:
+    """One JSON file."""
+    draft, tree, found = trees.read(source, GRAMMAR)
+    parts = [part for node in found.get("pair", ()) if (part := _pair(node)) is not None]
+    parts.extend(keyed.Part(node.start_byte, node.end_byte, keyed.SEQUENCE) for node in found.get("sequence", ()))
+    items = found.get("item", [])
+    top = found.get("top", [])
+    if len(top) > 1:
+        parts.append(keyed.Part(0, tree.root_node.end_byte, keyed.SEQUENCE))
+        items = items + top
+    parts.extend(keyed.Part(node.start_byte, node.end_byte, keyed.ITEM, shape="mapping") for node in items)
+    keyed.enter(draft, parts, rows=True)
+    return draft
+
+
+def _pair(node: Node) -> keyed.Part | None:
+    key = node.child_by_field_name("key")
+    value = node.child_by_field_name("value")
+    if key is None or key.type != "string":
+        return None
+    stretch = (value.start_byte, value.end_byte) if value is not None else (0, 0)
+    shape = _SHAPES.get(value.type, "scalar") if value is not None else ""
+    return keyed.Part(
+        node.start_byte, node.end_byte, keyed.PAIR, (key.start_byte + 1, key.end_byte - 1), stretch, shape
+    )

@@ -1,0 +1,16 @@
+"""Objective-C++: Objective-C and C++ in one file."""
+
+from __future__ import annotations
+
+from concordance.extract import cfamily
+from concordance.extract.draft import Draft
+from concordance.extract.macros import Macros
+from concordance.extract.source import Source
+from concordance.model import Language
+
+LANGUAGE = Language("objcpp", "Objective-C++", extensions=(".mm",), separator="::", has_macros=True)
+
+
+def read(source: Source, macros: Macros | None = None) -> Draft:
+    """One Objective-C++ file."""
+    return cfamily.read(source, "tree_sitter_cpp", macros)

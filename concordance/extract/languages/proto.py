@@ -1,0 +1,216 @@
+"""Protocol Buffers (proto2, proto3, editions): messages, fields, enums, services.
+
+Read by tokens with a stack of open blocks; no declaration needs more than its own tokens. A field that
+extends another message stands where it is written, with that message as its base. Options, reserved and
+extension ranges give no symbols. A syntax error costs the statement it stands in.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from concordance.extract.draft import Definition, Draft
+from concordance.extract.source import Source
+from concordance.extract.trees import one_line
+from concordance.model import Kind, Language, Parameter, Role
+
+LANGUAGE = Language("proto", "Protocol Buffers", extensions=(".proto", ".protodevel"))
+
+_TOKEN = re.compile(
+    rb"(?P<comment>//[^\r\n]*|/\*.*?(?:\*/|\Z))"
+    rb"|(?P<text>\"(?:[^\"\\\r\n]|\\.)*\"?|'(?:[^'\\\r\n]|\\.)*'?)"
+    rb"|(?P<name>\.?[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)*)"
+    rb"|(?P<number>[\d.][\w.]*(?:(?<=[eE])[+-]\d+)?)"
+    rb"|(?P<sign>\S)",
+    re.S,
+)
+_PART = re.compile(rb"[A-Za-z_]\w*")
+_SCALARS = frozenset(
+    b"double float int32 int64 uint32 uint64 sint32 sint64 fixed32 fixed64 sfixed32 sfixed64 bool string bytes group".split()
+)
+_LABELS = frozenset((b"optional", b"required", b"repeated"))
+_BLOCKS = {
+    b"message": Kind.STRUCT,
+    b"enum": Kind.ENUM,
+    b"service": Kind.INTERFACE,
+    b"oneof": Kind.UNION,
+    b"extend": None,
+}
+_OPENING = {b"{": 1, b"[": 1, b"(": 1, b"}": -1, b"]": -1, b")": -1}
+
+
+class Token(NamedTuple):
+    """A word or sign with its place."""
+
+    start: int
+    end: int
+    kind: str
+    text: bytes
+
+
+@dataclass(slots=True)
+class _Block:
+    word: bytes  # "message", "enum", …, "skip" for what holds no declarations
+    definition: Definition | None
+    extends: str = ""
+
+
+def read(source: Source) -> Draft:
+    """One proto file."""
+    draft = Draft(source, sees_members=True)
+    reading = _Reading(draft)
+    statement: list[Token] = []
+    depth = 0  # of brackets inside a statement
+    for match in _TOKEN.finditer(source.data):
+        kind = match.lastgroup or ""
+        if kind == "comment":
+            draft.comments.append(match.span())
+            continue
+        token = Token(match.start(), match.end(), kind, match[0])
+        if kind == "sign":
+            if token.text in (b"[", b"(") or depth and token.text in _OPENING or token.text == b"{" and _holds_values(statement):
+                depth = max(0, depth + _OPENING[token.text])
+            elif depth == 0 and token.text in (b";", b"{", b"}"):
+                reading.statement(statement, token)
+                statement = []
+                continue
+        statement.append(token)
+    reading.finish(statement)
+    return draft
+
+
+def _holds_values(statement: list[Token]) -> bool:
+    """Whether a brace behind these tokens opens a value and not a block of declarations."""
+    return bool(statement) and (statement[0].text == b"option" or statement[-1].text in (b"=", b":"))
+
+
+@dataclass(slots=True)
+class _Reading:
+    draft: Draft
+    blocks: list[_Block] = field(default_factory=list)
+
+    def statement(self, tokens: list[Token], end: Token) -> None:
+        if end.text == b"}":
+            if tokens:
+                self._wrong(tokens)
+            if not self.blocks:
+                self.draft.problem(end.start, end.end, "syntax error at `}`: nothing is open")
+                return
+            block = self.blocks.pop()
+            if block.definition is not None:
+                block.definition.end = end.end
+            return
+        inner = self.blocks[-1].word if self.blocks else b""
+        opened = self._declaration(tokens, end, inner) if tokens else None
+        if end.text == b"{":
+            self.blocks.append(opened or _Block(b"skip", None))
+
+    def finish(self, tokens: list[Token]) -> None:
+        """Tells of what was left open."""
+        if tokens:
+            self._wrong(tokens)
+        for block in self.blocks:
+            if block.definition is not None:
+                block.definition.end = len(self.draft.source.data.rstrip())
+                self.draft.problem(block.definition.start, block.definition.at, "syntax error: `}` is missing")
+
+    def _wrong(self, tokens: list[Token]) -> None:
+        first, last = tokens[0], tokens[-1]
+        words = one_line(self.draft.source.slice(first.start, min(last.end, first.start + 60)))
+        self.draft.error_bytes += last.end - first.start
+        self.draft.problem(first.start, last.end, f"syntax error at `{words}`")
+
+    def _declaration(self, tokens: list[Token], end: Token, inner: bytes) -> _Block | None:
+        words = [token.text for token in tokens]
+        word = words[0]
+        named = len(tokens) > 1 and tokens[1].kind == "name"
+        if inner == b"skip" or (word in (b"option", b"reserved", b"extensions", b"syntax", b"edition") and b"=" != words[1:2]):
+            return None
+        if inner == b"enum":
+            self._field(tokens, end, Kind.ENUMERATOR, 0)
+        elif word == b"rpc" and named:
+            return self._rpc(tokens, end)
+        elif word in _BLOCKS and named and end.text == b"{" and len(tokens) == 2:
+            return self._block(tokens, end)
+        elif word == b"package" and named and not inner:
+            self._define(Kind.NAMESPACE, tokens[1], tokens, end, nests=False)
+        elif word == b"import" and tokens[-1].kind == "text":
+            form = words[1].decode("utf-8", "replace") if len(words) > 2 else ""
+            self.draft.add_import(tokens[-1].start, words[-1].strip(b"\"'").decode("utf-8", "replace"), form=form)
+        elif b"=" in words and inner in (b"message", b"oneof", b"extend", b"group"):
+            return self._member(tokens, end)
+        else:
+            self._wrong(tokens)
+        return None
+
+    def _define(
+        self, kind: Kind, name: Token, tokens: list[Token], end: Token, **details: object
+    ) -> Definition:
+        words = one_line(self.draft.source.slice(tokens[0].start, tokens[-1].end))
+        return self.draft.define(
+            kind, name.text.decode("utf-8", "replace"), name.start, tokens[0].start, end.end, signature=words, **details
+        )
+
+    def _block(self, tokens: list[Token], end: Token) -> _Block:
+        word, name = tokens[0].text, tokens[1]
+        kind = _BLOCKS[word]
+        if kind is None:
+            self._type(name)
+            return _Block(word, None, name.text.decode("utf-8", "replace"))
+        return _Block(word, self._define(kind, name, tokens, end))
+
+    def _rpc(self, tokens: list[Token], end: Token) -> _Block:
+        said = [token for token in tokens[2:] if token.kind == "name" and token.text not in (b"stream", b"returns")]
+        for token in said:
+            self._type(token)
+        text = self.draft.source.slice(tokens[0].start, tokens[-1].end)
+        sides = re.findall(r"\(([^)]*)\)", text)
+        parameters = (Parameter("", "", one_line(sides[0])),) if sides else ()
+        definition = self._define(
+            Kind.METHOD, tokens[1], tokens, end, parameters=parameters, returns=one_line(sides[1]) if len(sides) > 1 else ""
+        )
+        return _Block(b"skip", definition)
+
+    def _member(self, tokens: list[Token], end: Token) -> _Block | None:
+        """A field, a map, or a proto2 group, which is a field and a message in one."""
+        at = 1 if tokens[0].text in _LABELS and len(tokens) > 3 else 0
+        kind = tokens[at]
+        if kind.text == b"group" and tokens[at + 1].kind == "name" and end.text == b"{":
+            return _Block(b"group", self._define(Kind.STRUCT, tokens[at + 1], tokens, end, modifiers=("group",)))
+        if kind.text == b"map" and tokens[at + 1].text == b"<":
+            close = next((n for n, token in enumerate(tokens) if token.text == b">"), at)
+            for token in tokens[at + 2 : close]:
+                if token.kind == "name":
+                    self._type(token)
+        else:
+            self._type(kind)
+            close = at
+        self._field(tokens, end, Kind.FIELD, close + 1)
+        return None
+
+    def _field(self, tokens: list[Token], end: Token, kind: Kind, at: int) -> None:
+        if at + 1 >= len(tokens) or tokens[at].kind != "name" or tokens[at + 1].text != b"=":
+            self._wrong(tokens)
+            return
+        options = next((n for n, token in enumerate(tokens) if token.text == b"["), len(tokens))
+        label = tokens[0].text
+        modifiers = (label.decode(),) if kind == Kind.FIELD and label in _LABELS else ()
+        extends = self.blocks[-1].extends if self.blocks else ""
+        returns = one_line(self.draft.source.slice(tokens[len(modifiers)].start, tokens[at].start)) if at else ""
+        if any(token.text == b"deprecated" for token in tokens[options:]):
+            modifiers = (*modifiers, "deprecated")
+        self._define(
+            kind, tokens[at], tokens[:options], end, modifiers=modifiers, bases=(extends,) if extends else (),
+            returns=returns,
+        )  # fmt: skip
+
+    def _type(self, token: Token) -> None:
+        """Enters a type's name, part by part."""
+        if token.text in _SCALARS:
+            return
+        parts = [(token.start + m.start(), token.start + m.end()) for m in _PART.finditer(token.text)]
+        self.draft.add_names(parts[:-1], Role.READ)
+        self.draft.add_names(parts[-1:], Role.TYPE)
+        self.draft.members.update(start for start, _ in parts[1:])

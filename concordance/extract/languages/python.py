@@ -1,0 +1,90 @@
+"""Python, and its stubs: what a file defines, imports, binds and says of itself.
+
+In: the text of a module. Out: a draft whose definitions and imports equal those of CPython's `ast`
+and whose bindings equal those of its `symtable` (both are oracles in the tests), for every file
+that CPython can read, and as much as can be read of every other: newer syntax, Python 2, a file
+in the middle of an edit. One parser serves both, for a second reader would be a second truth.
+"""
+
+from __future__ import annotations
+
+from tree_sitter import Parser, Tree
+
+from concordance.extract import pydefinitions, pynames, pyrepair, trees
+from concordance.extract.draft import Draft
+from concordance.extract.source import Source
+from concordance.model import Language
+
+LANGUAGE = Language(
+    "python",
+    "Python",
+    extensions=(".py", ".pyi", ".pyw", ".py3"),
+    filenames=("SConstruct", "SConscript", "wscript"),
+    interpreters=("python", "pypy"),
+)
+
+_NAMES = """
+(identifier) @name
+(comment) @comment
+(class_definition) @class
+(function_definition) @function
+(decorated_definition) @decorated
+(lambda) @lambda
+[(list_comprehension) (set_comprehension) (dictionary_comprehension) (generator_expression)] @comprehension
+(attribute attribute: (identifier) @member)
+(call function: (identifier) @call)
+(call function: (attribute attribute: (identifier) @call))
+(class_definition superclasses: (argument_list (identifier) @inherit))
+(class_definition superclasses: (argument_list (attribute attribute: (identifier) @inherit)))
+(class_definition superclasses: (argument_list (subscript value: (identifier) @inherit)))
+(class_definition superclasses: (argument_list (subscript value: (attribute attribute: (identifier) @inherit))))
+(keyword_argument name: (identifier) @keyword)
+(assignment left: (_) @target) @assignment
+(augmented_assignment left: (_) @target) @augmented
+(for_statement left: (_) @target)
+(for_in_clause left: (_) @target)
+(as_pattern_target (_) @target)
+(named_expression name: (identifier) @walrus)
+(delete_statement (_) @target)
+(global_statement (identifier) @global)
+(nonlocal_statement (identifier) @nonlocal)
+(import_statement) @import
+(import_from_statement) @import
+(future_import_statement) @import
+(case_pattern (dotted_name . (identifier) @capture .))
+(union_pattern (dotted_name . (identifier) @capture .))
+(keyword_pattern (identifier) (dotted_name . (identifier) @capture .))
+(keyword_pattern . (identifier) @keyword)
+(case_pattern (as_pattern (_) . (identifier) @capture .))
+(splat_pattern (identifier) @capture)
+(dotted_name (identifier) (identifier) @member)
+(assignment left: (tuple_pattern (identifier) @declared) type: (_) !right)
+(type) @type
+(type_alias_statement) @alias
+"""
+
+GRAMMAR = trees.Grammar("tree_sitter_python", names=_NAMES)
+
+
+def read(source: Source) -> Draft:
+    """One Python file."""
+    tools = trees.compiled(GRAMMAR)
+    tree = _tree(tools.parser, source.data)
+    draft = Draft(source)
+    trees.note_errors(draft, tree, tools.errors)
+    found = trees.captures(tools.names, tree.root_node)
+    draft.comments.extend((node.start_byte, node.end_byte) for node in found.get("comment", ()))
+    pynames.names(draft, found)
+    pynames.imports(draft, found)
+    pydefinitions.definitions(draft, tree.root_node, found)
+    pynames.private(draft)
+    return draft
+
+
+def _tree(parser: Parser, data: bytes) -> Tree:
+    tree = parser.parse(data)
+    if tree.root_node.has_error:
+        again = parser.parse(pyrepair.joined(data))
+        if not again.root_node.has_error:
+            return again
+    return tree

@@ -1,0 +1,154 @@
+"""Shell (sh, bash, zsh, ksh, bats): functions, global variables, sourced files, commands that are run.
+
+A variable is defined where the file first assigns it outside of functions; further assignments write it.
+One in capitals, or readonly, is a constant. What stands before a command (`A=1 make`) lives for that
+command alone and is no definition. A test of bats is a function, named by its description.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+
+from tree_sitter import Node
+
+from concordance.extract import trees
+from concordance.extract.draft import Draft, innermost
+from concordance.extract.source import Source
+from concordance.model import Kind, Language
+
+LANGUAGE = Language(
+    "shell",
+    "Shell",
+    extensions=(".sh", ".bash", ".zsh", ".ksh", ".bats", ".ebuild"),
+    filenames=(
+        ".bashrc", ".bash_profile", ".bash_aliases", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile",
+        ".kshrc", "PKGBUILD", ".envrc",
+    ),
+    interpreters=("sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "bats"),
+)  # fmt: skip
+
+DEFINITIONS = """
+(function_definition name: (word) @name) @definition.function
+"""
+
+NAMES = """
+(comment) @comment
+(variable_name) @read
+(command_name (word) @call)
+(variable_assignment name: (variable_name) @write)
+(variable_assignment name: (subscript name: (variable_name) @write))
+(for_statement variable: (variable_name) @write)
+(declaration_command ["local" "declare" "typeset"] (variable_name) @write @local)
+(declaration_command ["local" "declare" "typeset"] (variable_assignment name: (variable_name) @write @local))
+(command name: (command_name (word) @_source) . argument: (_) @import.path (#any-of? @_source "source" "."))
+(variable_assignment) @assignment
+(command (variable_assignment) @prefix)
+(declaration_command) @declaration
+(if_statement) @condition
+(elif_clause) @condition
+(else_clause) @condition
+"""
+
+GRAMMAR = trees.Grammar("tree_sitter_bash", DEFINITIONS, NAMES)
+
+_TEST = re.compile(rb"^([ \t]*)@test[ \t]+([\"'])([^\r\n]*?)\2[ \t]*\{", re.M)
+_READONLY = re.compile(r"\s-\w*r")
+_SHOWN = 200
+
+
+def read(source: Source) -> Draft:
+    """One shell script."""
+    plain, tests = _without_tests(source)
+    draft, _, found = trees.read(plain, GRAMMAR)
+    draft.source = source
+    draft.comments = [span for span in draft.comments if span[0] or not source.data.startswith(b"#!")]
+    draft.forget([at for at, end in draft.ends.items() if end == at + 1 and source.data[at] in b".:["])
+    for definition in draft.definitions:
+        at = definition.at
+        if at in tests:
+            begin, end = tests[at]
+            definition.at, definition.name, definition.modifiers = begin, source.slice(begin, end), ("@test",)
+            definition.signature = trees.one_line(source.slice(definition.start, end + 1))
+    for node in found.get("import.path", ()):
+        draft.add_import(node.start_byte, trees.text(node).strip("\"'"))
+    _variables(draft, found)
+    _conditions(draft, found.get("condition", []))
+    return draft
+
+
+def _without_tests(source: Source) -> tuple[Source, dict[int, tuple[int, int]]]:
+    """The source with each head of a bats test made a function's of the same length, and where its words are."""
+    tests: dict[int, tuple[int, int]] = {}
+    if b"@test" not in source.data:
+        return source, tests
+
+    def head(match: re.Match[bytes]) -> bytes:
+        tests[match.end(1)] = match.span(3)
+        width = match.end() - match.end(1)
+        return match[1] + b"t" * (width - 4) + b"() {"
+
+    plain = copy.copy(source)
+    plain.data = _TEST.sub(head, source.data)
+    return plain, tests
+
+
+def _variables(draft: Draft, found: dict[str, list[Node]]) -> None:
+    assignments = sorted(found.get("assignment", ()), key=lambda n: n.start_byte)
+    inside = _around(draft, [(d.start, d.end) for d in draft.definitions], [n.start_byte for n in assignments])
+    passing = {node.start_byte for node in found.get("prefix", ())}
+    declared: dict[int, Node] = {}
+    for node in found.get("declaration", ()):
+        for child in node.named_children:
+            if child.type in ("variable_assignment", "variable_name"):
+                declared[child.start_byte] = node
+    known = {}
+    for node in assignments:
+        name = node.child_by_field_name("name")
+        if name is None or name.type != "variable_name" or node.start_byte in passing:
+            continue
+        if trees.text(name) in known or inside[node.start_byte] >= 0:
+            continue
+        whole = declared.get(node.start_byte)
+        words = whole.children[0].type if whole is not None else ""
+        said = draft.source.slice(whole.start_byte, node.start_byte) if whole is not None else ""
+        readonly = words == "readonly" or bool(_READONLY.search(said))
+        word = trees.text(name)
+        known[word] = draft.define(
+            Kind.CONSTANT if readonly or word.isupper() else Kind.VARIABLE, word, name.start_byte,
+            whole.start_byte if whole is not None else node.start_byte, node.end_byte,
+            signature=_short(draft.source.slice(node.start_byte, min(node.end_byte, node.start_byte + 4 * _SHOWN))),
+            modifiers=(words,) if words else (), nests=False,
+        )  # fmt: skip
+    for at, node in declared.items():  # exported or made readonly after it was assigned
+        words = node.children[0].type
+        end = draft.source.data[at : at + 200].split()[0] if words in ("export", "readonly") else b""
+        definition = known.get(end.decode("utf-8", "replace"))
+        if definition is not None and words not in definition.modifiers and definition.start < at:
+            definition.modifiers = (*definition.modifiers, words)
+            definition.kind = Kind.CONSTANT if words == "readonly" else definition.kind
+
+
+def _short(words: str) -> str:
+    first, _, rest = words.strip().partition("\n")
+    return first[:_SHOWN].rstrip() + (" …" if rest or len(first) > _SHOWN else "")
+
+
+def _around(draft: Draft, spans: list[tuple[int, int]], starts: list[int]) -> dict[int, int]:
+    """For each start, the place of the innermost span around it, -1 for none."""
+    intervals = [(start, end, place) for place, (start, end) in enumerate(spans)]
+    intervals.sort(key=lambda interval: (interval[0], -interval[1]))
+    return innermost(starts, [(0, len(draft.source.data) + 1, -1), *intervals], sort=True)
+
+
+def _conditions(draft: Draft, nodes: list[Node]) -> None:
+    spans = [(node.start_byte, node.end_byte) for node in nodes]
+    around = _around(draft, spans, [definition.start for definition in draft.definitions])
+    for definition in draft.definitions:
+        place = around[definition.start]
+        if place < 0:
+            continue
+        node = nodes[place]
+        then = next((child.start_byte for child in node.children if child.type == "then"), node.start_byte)
+        words = "else" if node.type == "else_clause" else draft.source.slice(node.start_byte, then)
+        definition.condition = trees.one_line(words).rstrip("; ")

@@ -1,0 +1,155 @@
+"""Starlark (Bazel, Buck): functions, top-level names, and the targets that rule calls declare.
+
+A call on the top level with `name = "…"` declares a target; one in a function does so only where the
+function is called. A `load` imports each of its names. A label of the same package (`":lib"`) reads
+the target that it names.
+"""
+
+from __future__ import annotations
+
+from tree_sitter import Node
+
+from concordance.extract import trees
+from concordance.extract.docstrings import clean_docstring
+from concordance.extract.draft import Definition, Draft
+from concordance.extract.source import Source
+from concordance.model import Kind, Language, Parameter, Role
+
+LANGUAGE = Language(
+    "starlark",
+    "Starlark",
+    extensions=(".bzl", ".star", ".bazel", ".buck", ".build"),
+    filenames=("BUILD", "BUILD.*", "*.BUILD", "WORKSPACE", "WORKSPACE.*", "MODULE.bazel", "BUCK", "TARGETS", "Tiltfile"),
+)
+
+DEFINITIONS = """
+(function_definition name: (identifier) @name) @definition.function
+(module (expression_statement (assignment left: (identifier) @name) @definition.variable))
+(module (expression_statement (assignment left: (pattern_list (identifier) @name)) @definition.variable))
+(module (expression_statement (assignment left: (tuple_pattern (identifier) @name)) @definition.variable))
+(module (expression_statement
+  (call arguments: (argument_list (keyword_argument name: (identifier) @_key value: (string) @name)))
+  @definition.target)
+  (#eq? @_key "name"))
+"""
+
+NAMES = """
+(comment) @comment
+(identifier) @read
+(call function: (identifier) @call)
+(call function: (attribute attribute: (identifier) @call))
+(attribute attribute: (identifier) @member)
+(keyword_argument name: (identifier) @key)
+(assignment left: (identifier) @write @local)
+(assignment left: (pattern_list (identifier) @write @local))
+(assignment left: (tuple_pattern (identifier) @write @local))
+(augmented_assignment left: (identifier) @write)
+(for_statement left: (identifier) @write @local)
+(for_statement left: (pattern_list (identifier) @write @local))
+(for_in_clause left: (identifier) @write @local)
+(for_in_clause left: (pattern_list (identifier) @write @local))
+(for_in_clause left: (tuple_pattern (identifier) @write @local))
+(parameters (identifier) @write @local)
+(parameters (default_parameter name: (identifier) @write @local))
+(parameters (list_splat_pattern (identifier) @write @local))
+(parameters (dictionary_splat_pattern (identifier) @write @local))
+(lambda_parameters (identifier) @write @local)
+(lambda_parameters (default_parameter name: (identifier) @write @local))
+(lambda) @scope
+(list_comprehension) @comprehension
+(dictionary_comprehension) @comprehension
+(module (expression_statement (call function: (identifier) @_load arguments: (argument_list) @load))
+  (#eq? @_load "load"))
+((string (string_content) @label) (#match? @label "^:[A-Za-z0-9_.+/=,@~-]+$"))
+"""
+
+_STARS = {"list_splat_pattern": "*", "dictionary_splat_pattern": "**"}
+
+
+def _describe(source: Source, node: Node, definition: Definition) -> None:
+    definition.public = not definition.name.startswith("_")
+    if node.type == "function_definition":
+        definition.parameters = _parameters(node.child_by_field_name("parameters"))
+        definition.doc = _docstring(node.child_by_field_name("body"))
+    elif node.type == "assignment":
+        definition.nests = False
+        definition.kind = Kind.CONSTANT if definition.name.isupper() else Kind.VARIABLE
+        words = trees.one_line(source.slice(node.start_byte, min(node.end_byte, node.start_byte + 800)))
+        definition.signature = words if len(words) <= 200 else words[:200] + " …"
+    else:
+        function = node.child_by_field_name("function")
+        definition.signature = f"{trees.text(function) if function is not None else ''}(name = {definition.name})"
+        at, end = definition.at, definition.at + len(definition.name.encode())
+        definition.name = definition.name[1:-1]
+        definition.at += 1
+        definition.public = True
+        if not definition.name.strip("\"'") or source.data[at : at + 1] not in (b'"', b"'") or b"\n" in source.data[at:end]:
+            definition.name = ""
+
+
+def _parameters(node: Node | None) -> tuple[Parameter, ...]:
+    found: list[Parameter] = []
+    named_only = False
+    for child in node.named_children if node is not None else ():
+        name = child.child_by_field_name("name") or child
+        default = child.child_by_field_name("value")
+        star = _STARS.get(child.type, "")
+        if child.type == "comment":
+            continue
+        if child.type in ("keyword_separator", "positional_separator"):
+            named_only = named_only or child.type == "keyword_separator"
+            continue
+        kind = star or ("keyword-only" if named_only else "positional")
+        named_only = named_only or star == "*"
+        words = trees.one_line(trees.text(default)) if default is not None else ""
+        found.append(Parameter(trees.text(name).lstrip("*"), kind, "", words))
+    return tuple(found)
+
+
+def _docstring(body: Node | None) -> str:
+    first = body.named_child(0) if body is not None and body.named_child_count else None
+    if first is not None and first.type == "expression_statement" and first.named_child_count:
+        first = first.named_child(0)
+    if first is None or first.type != "string":
+        return ""
+    return clean_docstring(trees.text(first))
+
+
+GRAMMAR = trees.Grammar("tree_sitter_starlark", DEFINITIONS, NAMES, describe=_describe)
+
+
+def read(source: Source) -> Draft:
+    """One Starlark file."""
+    draft, tree, found = trees.read(source, GRAMMAR)
+    draft.doc = _docstring(tree.root_node)
+    keys = found.get("key", ())  # a parameter of what is called, never a name of this file
+    draft.members.update(node.start_byte for node in keys)
+    draft.add_names(((node.start_byte, node.end_byte) for node in keys), Role.MENTION)
+    draft.scopes.extend((n.start_byte, n.end_byte, "comprehension") for n in found.get("comprehension", ()))
+    draft.add_names(((node.start_byte + 1, node.end_byte) for node in found.get("label", ())), Role.READ)
+    for node in found.get("load", ()):
+        _load(draft, node)
+    return draft
+
+
+def _load(draft: Draft, arguments: Node) -> None:
+    module = ""
+    for place, node in enumerate(child for child in arguments.named_children if child.type != "comment"):
+        alias = node.child_by_field_name("name") if node.type == "keyword_argument" else None
+        value = node.child_by_field_name("value") if alias is not None else node
+        if value is None or value.type != "string":
+            continue
+        start, end = value.start_byte + 1, value.end_byte - 1
+        words = draft.source.slice(start, end)
+        if place == 0:
+            module = words
+            continue
+        draft.add_import(node.start_byte, module, name=words, alias=trees.text(alias) if alias is not None else "")
+        draft.add_names([(start, end)], Role.IMPORT)
+        if alias is None:
+            draft.bound.add(start)
+        else:
+            draft.members.discard(alias.start_byte)
+            draft.members.add(start)
+            draft.add_names([(alias.start_byte, alias.end_byte)], Role.IMPORT)
+            draft.bound.add(alias.start_byte)

@@ -1,0 +1,148 @@
+"""TOML: tables, arrays of tables and keys, each under the path that its header or dotted key says.
+
+A table gives a symbol where its header stands, named by the last part of it; the parts before it are
+its path. Each table of an array (`[[bin]]`) is an item, named as in `extract/keyed.py`, and the
+array itself is a symbol at its first header. Arrays of inline tables follow the rule of that module.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from concordance.extract import keyed, trees
+from concordance.extract.draft import Definition, Draft
+from concordance.extract.source import Source
+from concordance.model import Kind, Language, Role
+
+LANGUAGE = Language(
+    "toml", "TOML", extensions=(".toml",), filenames=("Pipfile", "Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock")
+)
+
+NAMES = """
+(comment) @comment
+(table) @table
+(table_array_element) @table
+(pair) @pair
+(array) @sequence
+(array (inline_table) @item)
+"""
+
+GRAMMAR = trees.Grammar("tree_sitter_toml", "", NAMES)
+
+_SHAPES = {"inline_table": "mapping", "array": "sequence"}
+_KEYS = ("bare_key", "quoted_key", "dotted_key")
+_NAMING = ("name", "id", "func", "key")
+
+
+def read(source: Source) -> Draft:
+    """One TOML file."""
+    draft, _, found = trees.read(source, GRAMMAR)
+    dotted: dict[int, tuple[str, ...]] = {}
+    parts = [part for node in found.get("pair", ()) if (part := _pair(draft, node, dotted)) is not None]
+    parts.extend(keyed.Part(node.start_byte, node.end_byte, keyed.SEQUENCE) for node in found.get("sequence", ()))
+    parts.extend(
+        keyed.Part(node.start_byte, node.end_byte, keyed.ITEM, shape="mapping") for node in found.get("item", ())
+    )
+    keyed.enter(draft, parts)
+    for definition in draft.definitions:
+        definition.within += dotted.get(definition.at, ())
+    tables = _Tables(draft)
+    for node in sorted(found.get("table", ()), key=lambda n: n.start_byte):
+        tables.enter(node)
+    tables.finish()
+    return draft
+
+
+def _key_parts(draft: Draft, node: Node) -> list[tuple[int, int]]:
+    """The stretches of a key's parts, without quotes."""
+    found: list[tuple[int, int]] = []
+    pending = [node]
+    while pending:
+        part = pending.pop()
+        if part.type == "dotted_key":
+            pending.extend(reversed(part.named_children))
+        elif part.type in _KEYS:
+            found.append(keyed.unquoted(draft.source, part.start_byte, part.end_byte))
+    draft.add_names(found[:-1], Role.MENTION)
+    return found
+
+
+def _pair(draft: Draft, node: Node, dotted: dict[int, tuple[str, ...]]) -> keyed.Part | None:
+    children = [child for child in node.named_children if child.type != "comment"]
+    if not children or children[0].type not in _KEYS:
+        return None
+    *before, last = _key_parts(draft, children[0])
+    if before:
+        dotted[last[0]] = tuple(draft.source.slice(*part) for part in before)
+    value = children[-1]
+    if value is children[0]:
+        return keyed.Part(node.start_byte, node.end_byte, keyed.PAIR, last)
+    shape = _SHAPES.get(value.type, "scalar")
+    return keyed.Part(node.start_byte, node.end_byte, keyed.PAIR, last, (value.start_byte, value.end_byte), shape)
+
+
+@dataclass(slots=True)
+class _Tables:
+    """The tables of a file, in the order of the text."""
+
+    draft: Draft
+    arrays: dict[tuple[str, ...], tuple[Definition, int]] = field(default_factory=dict)  # first header, how many
+    latest: dict[tuple[str, ...], str] = field(default_factory=dict)  # the last item of an array
+
+    def enter(self, node: Node) -> None:
+        draft = self.draft
+        header = next((child for child in node.named_children if child.type in _KEYS), None)
+        parts = _key_parts(draft, header) if header is not None else []
+        if header is None or not parts:
+            return
+        path = tuple(draft.source.slice(*part) for part in parts)
+        end = node.start_byte + len(draft.source.data[node.start_byte : node.end_byte].rstrip())
+        within = self._around(path)
+        words = f"[{trees.one_line(trees.text(header))}]"
+        at = parts[-1][0]
+        if node.type == "table":
+            draft.define(Kind.KEY, path[-1], at, node.start_byte, end, signature=words, within=within)
+            return
+        words = f"[{words}]"
+        first, count = self.arrays.get(path, (None, 0))
+        if first is None:
+            first = draft.define(Kind.KEY, path[-1], at, node.start_byte, end, signature=words, within=within, nests=False)
+        else:
+            draft.add_names([parts[-1]], Role.DEFINE)
+        self.arrays[path] = first, count + 1
+        name, place = self._name(node)
+        self.latest[path] = name or str(count)
+        draft.define(
+            Kind.KEY, name or str(count), place if name else at, node.start_byte, end, signature=words,
+            within=(*within, path[-1]), occurs=bool(name),
+        )  # fmt: skip
+
+    def finish(self) -> None:
+        """Says of each array how many tables it has."""
+        for definition, count in self.arrays.values():
+            if count > 1:
+                definition.signature += f" ({count} times)"
+
+    def _around(self, path: tuple[str, ...]) -> tuple[str, ...]:
+        """The names around a table, with the item of each array that it lies in."""
+        around: list[str] = []
+        for depth in range(1, len(path)):
+            around.append(path[depth - 1])
+            if path[:depth] in self.latest:
+                around.append(self.latest[path[:depth]])
+        return tuple(around)
+
+    def _name(self, node: Node) -> tuple[str, int]:
+        """The name that a table of an array says, and where."""
+        said: dict[str, tuple[int, int]] = {}
+        for pair in node.named_children:
+            if pair.type == "pair" and pair.named_child_count == 2 and pair.named_children[1].type == "string":
+                value = pair.named_children[1]
+                key = trees.text(pair.named_children[0]).strip("\"'")
+                said.setdefault(key, keyed.unquoted(self.draft.source, value.start_byte, value.end_byte))
+        for key in _NAMING:
+            if key in said and b"\n" not in self.draft.source.data[slice(*said[key])]:
+                return self.draft.source.slice(*said[key]), said[key][0]
+        return "", 0

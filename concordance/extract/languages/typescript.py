@@ -1,0 +1,47 @@
+"""TypeScript, with JSX: all of JavaScript, and interfaces, enums, types, namespaces, declarations.
+
+In: the text of a TypeScript file. Out: a `Draft`. `<T>x` is a type assertion in one of the two
+grammars and the start of an element in the other, and the text does not say which one is meant:
+the grammar that the text looks like is tried, and the other one where that finds errors.
+"""
+
+from __future__ import annotations
+
+import re
+
+from concordance.extract import ecmaqueries, ecmascript, trees
+from concordance.extract.draft import Draft
+from concordance.extract.source import Source
+from concordance.model import Language
+
+LANGUAGE = Language("typescript", "TypeScript", extensions=(".ts", ".mts", ".cts", ".tsx", ".d.ts"))
+
+
+def _grammar(function: str, more: str = "") -> trees.Grammar:
+    return trees.Grammar(
+        "tree_sitter_typescript",
+        ecmaqueries.DEFINITIONS + ecmaqueries.TYPESCRIPT_DEFINITIONS,
+        ecmaqueries.NAMES + ecmaqueries.TYPESCRIPT_NAMES + more,
+        function=function,
+        describe=ecmascript.describe,
+    )
+
+
+GRAMMAR = _grammar("language_typescript")
+ELEMENTS = _grammar("language_tsx", ecmaqueries.ELEMENT_NAMES)
+_ELEMENT = re.compile(rb"^(?!\s*(?:\*|//)).*(?:</[A-Za-z>]|/>)", re.M)
+
+
+def read(source: Source) -> Draft:
+    """One TypeScript file."""
+    order = (ELEMENTS, GRAMMAR) if _ELEMENT.search(source.data) else (GRAMMAR, ELEMENTS)
+    first = ecmascript.read(source, order[0])
+    if not first.findings:
+        return first
+    # Only a `<` can be read in two ways; without one, the other grammar finds the same errors.
+    second = ecmascript.read(source, order[1]) if b"<" in source.data else first
+    return second if _errors(second) < _errors(first) else first
+
+
+def _errors(draft: Draft) -> tuple[int, int]:
+    return draft.error_bytes, len(draft.findings)

@@ -1,0 +1,195 @@
+"""YAML: keys nested by structure, items of sequences by their names, anchors and aliases.
+
+What gives a symbol is said in `extract/keyed.py`. Keys of a second document that the first has too
+come out as repeated ones. A GitHub workflow's or action's `uses:` and CircleCI's orbs are imports,
+where the structure is theirs. A template (`{{ … }}`, `{% … %}`) is no YAML until it is filled in: where
+the text as it stands cannot be parsed, its tags are taken out first, so that the rest gives its facts.
+So are the line ends in quoted texts, which the grammar wants indented further than most parsers do.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tree_sitter import Node, Tree
+
+from concordance.extract import keyed, trees
+from concordance.extract.draft import Draft
+from concordance.extract.source import Source
+from concordance.model import Kind, Language, Role
+
+LANGUAGE = Language(
+    "yaml",
+    "YAML",
+    extensions=(".yml", ".yaml", ".clang-format", ".clang-tidy", ".clangd"),
+    filenames=(".clang-format", ".clang-tidy", ".clangd", ".yamllint", "CITATION.cff"),
+)
+
+NAMES = """
+(comment) @comment
+(block_mapping_pair) @pair
+(flow_pair) @pair
+(flow_mapping (flow_node) @bare)
+(block_sequence) @sequence
+(flow_sequence) @sequence
+(block_sequence_item) @item
+(flow_sequence (flow_node) @item)
+(flow_sequence (flow_pair) @item)
+(anchor (anchor_name) @name) @anchor
+(alias (alias_name) @read)
+"""
+
+GRAMMAR = trees.Grammar("tree_sitter_yaml", "", NAMES)
+
+_SHAPES = {
+    "block_mapping": "mapping",
+    "flow_mapping": "mapping",
+    "flow_pair": "mapping",
+    "block_sequence": "sequence",
+    "flow_sequence": "sequence",
+}
+_TAG_LINE = re.compile(rb"^[ \t]*(?:\{\{.*\}\}|\{%.*%\}|\{#.*#\})[ \t]*(?=\r?$)", re.M)
+_QUOTED = re.compile(rb'(?<=[:\-,\[{] )(?:"(?:[^"\\]|\\.)*"|\'[^\']*\')(?=[ \t]*(?:[\r\n,\]}#]|\Z))', re.S)
+_TAG = re.compile(rb"\{\{[^\r\n]*?\}\}|\{%[^\r\n]*?%\}|\{#[^\r\n]*?#\}")
+
+
+def read(source: Source) -> Draft:
+    """One YAML file."""
+    draft, found = _parse(source)
+    parts = [_pair(source, node) for node in found.get("pair", ())]
+    parts = [part for part in parts if part.key[0] < part.key[1]]
+    parts.extend(_bare(source, node) for node in found.get("bare", ()))
+    parts.extend(keyed.Part(node.start_byte, node.end_byte, keyed.SEQUENCE) for node in found.get("sequence", ()))
+    parts.extend(
+        keyed.Part(node.start_byte, node.end_byte, keyed.ITEM, shape=_item_shape(node)) for node in found.get("item", ())
+    )
+    outline = keyed.enter(draft, parts)
+    for node, name in zip(found.get("anchor", ()), found.get("name", ()), strict=True):
+        draft.define(
+            Kind.LABEL, trees.text(name), name.start_byte, node.start_byte, node.end_byte, signature=trees.text(node)
+        )
+    _imports(draft, outline)
+    return draft
+
+
+def _parse(source: Source) -> tuple[Draft, dict[str, list[Node]]]:
+    tools = trees.compiled(GRAMMAR)
+    tree = tools.parser.parse(source.data)
+    draft = Draft(source)
+    if tree.root_node.has_error:
+        plain, blanked = _without_tags(source.data)
+        filled = tools.parser.parse(_QUOTED.sub(_unbroken, plain))
+        if _broken(filled) < _broken(tree):
+            tree = filled
+            draft.blanked_bytes = blanked
+    trees.note_errors(draft, tree, tools.errors)
+    found = trees.captures(tools.names, tree.root_node)
+    trees.note_names(draft, {name: nodes for name, nodes in found.items() if name in (Role.READ, "comment")})
+    return draft, found
+
+
+def _without_tags(data: bytes) -> tuple[bytes, int]:
+    """The text with a template's tags made blank lines or plain words of the same length."""
+    blanked = 0
+
+    def blank(match: re.Match[bytes]) -> bytes:
+        nonlocal blanked
+        blanked += len(match[0])
+        return b" " * len(match[0])
+
+    def word(match: re.Match[bytes]) -> bytes:
+        nonlocal blanked
+        blanked += len(match[0])
+        return b"x" * len(match[0])
+
+    return _TAG.sub(word, _TAG_LINE.sub(blank, data)), blanked
+
+
+def _unbroken(match: re.Match[bytes]) -> bytes:
+    return match[0].replace(b"\r", b" ").replace(b"\n", b" ")
+
+
+def _broken(tree: Tree) -> int:
+    """How many bytes the parser gave up on."""
+    if not tree.root_node.has_error:
+        return 0
+    found = trees.captures(trees.compiled(GRAMMAR).errors, tree.root_node)
+    return sum(node.end_byte - node.start_byte + 1 for nodes in found.values() for node in nodes)
+
+
+def _pair(source: Source, node: Node) -> keyed.Part:
+    key = node.child_by_field_name("key")
+    value = node.child_by_field_name("value")
+    shape = _shape(value) if value is not None else ""
+    return keyed.Part(
+        node.start_byte,
+        node.end_byte,
+        keyed.PAIR,
+        _key_stretch(source, key) if key is not None else (0, 0),
+        _stretch(value) if value is not None else (0, 0),
+        shape,
+    )
+
+
+def _bare(source: Source, node: Node) -> keyed.Part:
+    """A key without a value in a flow mapping."""
+    return keyed.Part(node.start_byte, node.end_byte, keyed.PAIR, _key_stretch(source, node))
+
+
+def _stretch(node: Node) -> tuple[int, int]:
+    """A node's content, behind its anchor and tag."""
+    start = node.start_byte
+    if node.named_child_count > 1:
+        start = node.named_children[-1].start_byte
+    return start, node.end_byte
+
+
+def _key_stretch(source: Source, node: Node) -> tuple[int, int]:
+    start, end = _stretch(node)
+    if source.data[start : start + 1] in (b"|", b">"):  # a block scalar's text starts below its sign
+        start = source.data.find(b"\n", start, end) + 1 or start
+        start += len(source.data[start:end]) - len(source.data[start:end].lstrip())
+    return keyed.unquoted(source, start, end)
+
+
+def _shape(node: Node) -> str:
+    last = node.named_children[-1] if node.named_child_count else None
+    return _SHAPES.get(last.type, "scalar") if last is not None else "scalar"
+
+
+def _item_shape(node: Node) -> str:
+    if node.type == "flow_pair":
+        return "mapping"
+    if node.type == "flow_node":
+        return _shape(node)
+    for child in reversed(node.named_children):
+        if child.type != "comment":
+            return _shape(child)
+    return "scalar"
+
+
+def _imports(draft: Draft, outline: keyed.Outline) -> None:
+    orbs = "orbs" in outline.names
+    for place, name in enumerate(outline.names):
+        part = outline.parts[place]
+        if part.shape != "scalar" or not (orbs or name == "uses"):
+            continue
+        path = _path(outline, place) if name == "uses" else ()
+        if path[-3:] == ("steps", "-", "uses") and path[0] in ("jobs", "runs") or len(path) == 3 and path[0] == "jobs":
+            alias = ""
+        elif _path(outline, outline.parents[place]) == ("orbs",):
+            alias = name
+        else:
+            continue
+        start, end = keyed.unquoted(draft.source, *part.value)
+        draft.add_import(start, draft.source.slice(start, end), alias=alias)
+
+
+def _path(outline: keyed.Outline, place: int) -> tuple[str, ...]:
+    """The keys down to a part, "-" for an item; of what lies deeper than such structures do, the last ones."""
+    path: list[str] = []
+    while place >= 0 and len(path) < 8:
+        if outline.parts[place].what != keyed.SEQUENCE:
+            path.append(outline.names[place] or "-")
+        place = outline.parents[place]
+    return tuple(reversed(path))

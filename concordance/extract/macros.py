@@ -1,0 +1,150 @@
+"""What a repository's own macros do to the syntax of the C family, learned from its `#define`s.
+
+In: the bytes of every C-family file, one at a time (`learn`), then all of it together (`merge`).
+Out: `Macros`, a table of the names whose uses a parser cannot make sense of without help, and what
+each does. A parser that sees `class TORCH_API Tensor {` takes it for a function; no list of such
+words could be complete, and each repository defines its own. `mentioned` narrows the table to one
+file, `digest` names what is left, so that a cached file is read again when its macros change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+# A macro's name, and one letter for what it does, in some with more behind it:
+BLANK = "b"  # stands for nothing, attributes or specifiers: can be taken out
+ATTRIBUTE = "a"  # the same, with arguments
+DECLARES = "d"  # with arguments, ends in ";" or "}" by itself: no ";" stands behind its use
+OPENS = "n"  # opens a namespace, whose name follows
+CLOSES = "c"  # closes what another one opened
+MAYBE = "m"  # one definition is of the above, another is not; looked at only where the parser fails
+Macros = dict[bytes, str]
+
+# One file's definitions: the name, and its body's form: "w" and the words to look up, "x" for a body that stands
+# for something, or a letter from above. A "(" before it says that the macro takes arguments.
+Learned = tuple[tuple[bytes, str], ...]
+
+_DEFINE = re.compile(rb"#[ \t]*define[ \t]+([A-Za-z_]\w*)(\((?:[^)\n\\]|\\\r?\n)*\))?([^\n\\]*(?:\\\r?\n?[^\n\\]*)*)")
+_COMMENT = re.compile(rb"/\*.*?\*/|//.*", re.S)
+_NESTED = rb"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
+_ATTRIBUTES = re.compile(
+    rb"(?:__attribute__|__attribute|__declspec|_Pragma|__pragma|alignas|_Alignas|__launch_bounds__|__align__|__asm__|"
+    rb"noexcept|explicit|requires|throw|__nonnull|__cluster_dims__|__maxnreg__)\s*" + _NESTED + rb"|"
+    rb"\[\[(?:[^\]]|\](?!\]))*\]\]|\\|\s+|"
+    rb'extern\s+"C(?:\+\+)?"(?!\s*\{)'
+    rb"|\b(?:inline|static|extern|const|constexpr|consteval|constinit|volatile|register|mutable|virtual|explicit|final|"
+    rb"override|noexcept|restrict|__restrict__|__restrict|__inline__|__inline|__forceinline|__extension__|__const|"
+    rb"__volatile__|__host__|__device__|__global__|__shared__|__constant__|__managed__|__noinline__|__forceinline__|"
+    rb"__cdecl|__stdcall|__fastcall|__vectorcall|__thiscall|_Noreturn|_Thread_local|thread_local|__thread|WINAPI|"
+    rb"APIENTRY|CALLBACK|__unsafe_unretained|__strong|__weak)\b"
+)
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_OPENING = re.compile(rb"(?:inline\s+)?namespace(?:\s+" + rb"([A-Za-z_][\w:]*))?\s*\{|extern\s+\"C(?:\+\+)?\"\s*\{")
+_VALUE = re.compile(rb"\s*(?:[-+~!(]*\s*)?(?:[0-9.\"']|L\"|L')")
+
+_SPACED = bytes(c if chr(c).isalnum() and c < 128 or c == 95 else 32 for c in range(256))
+
+# Words of the languages: a repository may define them away, but its code still reads as if it did not.
+KEYWORDS = frozenset(
+    b"alignas alignof and asm auto bool break case catch char class co_await co_return co_yield concept const consteval "
+    b"constexpr constinit const_cast continue decltype default delete do double dynamic_cast else enum explicit export "
+    b"extern false final float for friend goto if inline int long mutable namespace new noexcept not nullptr operator or "
+    b"override private protected public register reinterpret_cast requires restrict return short signed sizeof static "
+    b"static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename union "
+    b"unsigned using virtual void volatile wchar_t while defined NULL".split()
+)
+
+
+def learn(data: bytes) -> Learned:
+    """What one file's `#define`s say; nothing for those whose body is a number or a text."""
+    found = {}
+    for match in _DEFINE.finditer(data):
+        name, parameters, body = match.groups()
+        if _VALUE.match(body) or name in KEYWORDS:
+            continue
+        form = _form(body, parameters is not None)
+        found[name, "(" + form if parameters is not None else form] = True
+    return tuple(found)
+
+
+def _form(body: bytes, arguments: bool) -> str:
+    if b"/" in body:
+        body = _COMMENT.sub(b" ", body)
+    body = body.replace(b"\\\n", b" ").replace(b"\\\r\n", b" ").strip()
+    if not body:
+        return "w"
+    if b"{" in body or b"}" in body:
+        opened = _OPENING.findall(body)
+        if opened and not _OPENING.sub(b"", body).strip():
+            return OPENS + "::".join(name.decode("ascii", "replace") for name in opened if name)
+        if not body.strip(b"} \t;"):
+            return CLOSES
+    if arguments and body[-1:] in b";}":
+        return "x" if body.startswith(b"{") else DECLARES
+    rest = _ATTRIBUTES.sub(b" ", body) if len(body) < 2000 else body
+    words = rest.split()
+    return "w" + b" ".join(words).decode() if all(map(_WORD.fullmatch, words)) else "x"
+
+
+def merge(learned: Iterable[Learned]) -> Macros:
+    """The table of a whole repository, whatever the order of its files."""
+    forms: dict[bytes, set[str]] = {}
+    for one in learned:
+        for name, form in one:
+            forms.setdefault(name, set()).add(form)
+    blank, doubtful = _resolve(forms)
+    macros: Macros = {}
+    for name in sorted(forms):
+        role = _role(forms[name], name in blank, name in doubtful)
+        if role:
+            macros[name] = role
+    return macros
+
+
+def _resolve(forms: dict[bytes, set[str]]) -> tuple[set[bytes], set[bytes]]:
+    """The names one of whose bodies vanishes, directly or through other such names, and those with a body that does not."""
+    blank: set[bytes] = set()
+    bodies = {
+        name: [form.lstrip("(")[1:].encode().split() for form in found if form.lstrip("(")[:1] == "w"]
+        for name, found in forms.items()
+    }
+    pending = [name for name, found in bodies.items() if found]
+    grew = True
+    while grew:
+        left = [name for name in pending if not any(blank.issuperset(body) for body in bodies[name])]
+        grew = len(left) < len(pending)
+        blank.update(set(pending).difference(left))
+        pending = left
+    return blank, {name for name in blank if not all(blank.issuperset(body) for body in bodies[name])}
+
+
+def _role(found: set[str], blank: bool, doubtful: bool) -> str:
+    bodies = {form.lstrip("(") for form in found}
+    arguments = any(form.startswith("(") for form in found)
+    firsts = {body[:1] for body in bodies}
+    opened = sorted(body for body in bodies if body[:1] == OPENS)
+    if opened:
+        return max(opened, key=len) if firsts <= {OPENS, "w"} else ""
+    if CLOSES in firsts:
+        return CLOSES if firsts <= {CLOSES, "w"} and not arguments else ""
+    if blank:
+        sure = firsts == {"w"} and not doubtful
+        if not arguments:
+            return BLANK if sure else MAYBE
+        # An empty body says nothing of where it is used: as a statement it parses as it stands.
+        return ATTRIBUTE if sure and bodies != {"w"} else MAYBE
+    return DECLARES if DECLARES in firsts and arguments else ""
+
+
+def mentioned(data: bytes, macros: Macros) -> Macros:
+    """The part of the table that a file's text names."""
+    words = set(data.translate(_SPACED).split())
+    return {name: macros[name] for name in sorted(macros.keys() & words)}
+
+
+def digest(macros: Macros) -> str:
+    """A short name for a table's content, the same on every machine."""
+    lines = b"\n".join(name + b" " + role.encode() for name, role in sorted(macros.items()))
+    return hashlib.sha256(lines).hexdigest()[:16] if lines else ""

@@ -1,0 +1,160 @@
+"""Reading a file by its syntax tree: a language is a grammar, two queries and a few hooks.
+
+In: text, and a `Grammar`. Out: a `Draft`. The queries' capture names are the whole contract:
+
+`definitions` (run as matches): `@definition.KIND` is the whole, `@name` its name.
+`names` (run as captures): every identifier under its role, `@read`, `@call`, `@write`, `@type`,
+`@import`, `@inherit`, `@mention`, the later in `_ROLE_ORDER` winning where two match; beside a
+role, `@member` marks a name that hangs on a receiver, `@local` one that is declared where it
+stands; `@scope` is a further scope, `@comment` a comment, `@import.module` the text of a module
+that is imported by itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from tree_sitter import Language as Syntax
+from tree_sitter import Node, Parser, Query, QueryCursor, Tree
+
+from concordance.model import Role
+
+from .draft import Definition, Draft
+from .source import Source
+
+_ROLE_ORDER = (Role.MENTION, Role.READ, Role.WRITE, Role.TYPE, Role.CALL, Role.INHERIT, Role.IMPORT)
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """A parser and what to ask of its trees."""
+
+    package: str  # "tree_sitter_go"
+    definitions: str = ""
+    names: str = ""
+    function: str = "language"  # of the package; some hold several grammars
+    sees_members: bool = False
+    body: tuple[str, ...] = ("body",)  # fields that end a signature
+    describe: Callable[[Source, Node, Definition], None] | None = None  # completes a definition from its node
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A grammar made ready, once in a process."""
+
+    parser: Parser
+    definitions: Query
+    names: Query
+    errors: Query
+
+
+@cache
+def syntax(package: str, function: str) -> Syntax:
+    """A grammar's language; opened once in a process."""
+    return Syntax(getattr(importlib.import_module(package), function)())
+
+
+@cache
+def compiled(grammar: Grammar) -> Compiled:
+    """A grammar's parser and queries; made once in a process, for compiling a query costs as much as a large file."""
+    language = syntax(grammar.package, grammar.function)
+    return Compiled(
+        Parser(language),
+        Query(language, grammar.definitions),
+        Query(language, grammar.names),
+        Query(language, "(ERROR) @error (MISSING) @missing"),
+    )
+
+
+def captures(query: Query, node: Node) -> dict[str, list[Node]]:
+    """The nodes under each capture's name."""
+    return QueryCursor(query).captures(node)
+
+
+def read(source: Source, grammar: Grammar) -> tuple[Draft, Tree, dict[str, list[Node]]]:
+    """Reads definitions and names; the tree and the captures are given back for what only one language has."""
+    tools = compiled(grammar)
+    tree = tools.parser.parse(source.data)
+    draft = Draft(source, sees_members=grammar.sees_members)
+    note_errors(draft, tree, tools.errors)
+    for _, match in QueryCursor(tools.definitions).matches(tree.root_node):
+        _define(draft, grammar, match)
+    found = captures(tools.names, tree.root_node)
+    note_names(draft, found)
+    return draft, tree, found
+
+
+def note_names(draft: Draft, found: dict[str, list[Node]]) -> None:
+    """Enters captured names into the draft, each with its most telling role."""
+    for role in _ROLE_ORDER:
+        draft.add_names(((node.start_byte, node.end_byte) for node in found.get(role.value, ())), role)
+    draft.members.update(node.start_byte for node in found.get("member", ()))
+    draft.bound.update(node.start_byte for node in found.get("local", ()))
+    draft.scopes.extend((node.start_byte, node.end_byte, "block") for node in found.get("scope", ()))
+    draft.comments.extend((node.start_byte, node.end_byte) for node in found.get("comment", ()))
+    for node in found.get("import.module", ()):
+        draft.add_import(node.start_byte, text(node).strip("\"'`<>"))
+
+
+def note_errors(draft: Draft, tree: Tree, query: Query) -> None:
+    """Enters each stretch that the parser gave up on, with its line."""
+    root = tree.root_node
+    if not root.has_error:
+        return
+    found = captures(query, root)
+    reached = -1
+    for node in sorted(found.get("error", ()), key=lambda n: (n.start_byte, -n.end_byte)):
+        if node.start_byte >= reached:  # an error inside another says nothing new
+            reached = node.end_byte
+            draft.error_bytes += node.end_byte - node.start_byte
+            words = _SPACE.sub(" ", draft.source.slice(node.start_byte, min(node.end_byte, node.start_byte + 60)))
+            draft.problem(node.start_byte, node.end_byte, f"syntax error at `{words.strip()}`")
+    for node in found.get("missing", ()):
+        if node.start_byte >= reached:
+            draft.problem(node.start_byte, node.end_byte, f"syntax error: `{node.type}` is missing")
+
+
+def _define(draft: Draft, grammar: Grammar, match: dict[str, list[Node]]) -> None:
+    name = match["name"][0] if "name" in match else None
+    for capture, nodes in match.items():
+        if capture.startswith("definition."):
+            node = nodes[0]
+            at = name if name is not None else node
+            definition = draft.define(
+                capture.removeprefix("definition."),
+                text(name) if name is not None else "",
+                at.start_byte,
+                node.start_byte,
+                node.end_byte,
+                signature=signature(draft.source, node, grammar.body),
+            )
+            if grammar.describe is not None:
+                grammar.describe(draft.source, node, definition)
+            if not definition.name:
+                draft.definitions.remove(definition)
+
+
+def text(node: Node) -> str:
+    """A node's source text."""
+    raw = node.text
+    return raw.decode("utf-8", "replace") if raw is not None else ""
+
+
+def signature(source: Source, node: Node, body: tuple[str, ...] = ("body",)) -> str:
+    """A definition up to its body, on one line."""
+    end = node.end_byte
+    for field in body:
+        inner = node.child_by_field_name(field)
+        if inner is not None:
+            end = min(end, inner.start_byte)
+    return one_line(source.slice(node.start_byte, end)).rstrip(" {:;=")
+
+
+def one_line(words: str) -> str:
+    """Text with every run of white space made one space."""
+    return _SPACE.sub(" ", words).strip()

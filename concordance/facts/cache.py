@@ -1,0 +1,72 @@
+"""Facts by content, shared by all repositories, branches and checkouts of one user.
+
+In: a key made of a file's digest, its language and the version of the readers. Out: packed facts.
+Workers look up, the build writes; a build that was killed has lost only its last batch.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable
+
+from .schema import connect
+
+_TABLE = "CREATE TABLE IF NOT EXISTS facts (key BLOB PRIMARY KEY, packed BLOB)"
+
+
+class Cache:
+    """The cache's file. It is never needed: where it cannot be read or written, facts are made anew."""
+
+    def __init__(self, folder: str, largest: int) -> None:
+        self.path = os.path.join(folder, "facts.db")
+        self.largest = largest
+        self._connection: sqlite3.Connection | None = None
+        try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            self._connection = connect(self.path)
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = OFF")  # what a power cut loses is made anew
+            self._connection.execute(_TABLE)
+        except (OSError, sqlite3.Error):
+            self.close()
+
+    def get(self, key: bytes) -> bytes | None:
+        """The facts under a key."""
+        if self._connection is None:
+            return None
+        try:
+            row = self._connection.execute("SELECT packed FROM facts WHERE key = ?", (key,)).fetchone()
+        except sqlite3.Error:
+            return None
+        return bytes(row[0]) if row else None
+
+    def put(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keeps facts, all or none of them."""
+        if self._connection is None:
+            return
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", rows)
+            self._connection.execute("COMMIT")
+        except sqlite3.Error:  # a full disk or a broken file: go on without
+            self.close()
+
+    def trim(self) -> None:
+        """Drops the oldest facts where there are too many."""
+        if self._connection is None:
+            return
+        try:
+            if os.path.getsize(self.path) <= self.largest:
+                return
+            (last,) = self._connection.execute("SELECT max(rowid) FROM facts").fetchone()
+            self._connection.execute("DELETE FROM facts WHERE rowid <= ?", (last // 2,))
+            self._connection.execute("VACUUM")
+        except (OSError, sqlite3.Error):
+            self.close()
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

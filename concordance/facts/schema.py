@@ -1,0 +1,69 @@
+"""The store's tables, made from the types of `model.py`, and how a path is written in them.
+
+A table that mirrors a row type has that type's fields as columns, so a field added there is a
+column here. What is read a file at a time (its facts) is one packed value; what is looked up (a
+name, a path) is a row with an index. `VERSION` changes when the tables do; a store of another
+version is built anew.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from typing import Any
+from urllib.parse import quote
+
+from concordance.model import File
+
+VERSION = 1
+
+_TYPES = {"int": "INTEGER", "str": "TEXT", "float": "REAL", "bool": "INTEGER", "bytes": "BLOB"}
+
+
+def _columns(row: type[Any]) -> str:
+    """A row type's fields as columns; a value that is no plain one is packed."""
+    return ", ".join(f"{name} {_TYPES.get(str(kind), 'BLOB')}" for name, kind in row.__annotations__.items())
+
+
+TABLES = f"""
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE file (id INTEGER PRIMARY KEY, {_columns(File)});
+CREATE TABLE facts (file INTEGER PRIMARY KEY, packed BLOB);
+CREATE TABLE symbol (name TEXT, kind TEXT, file INTEGER, place INTEGER, line INTEGER, declaration INTEGER);
+CREATE TABLE term (text TEXT PRIMARY KEY, files INTEGER) WITHOUT ROWID;
+CREATE TABLE change (file INTEGER PRIMARY KEY, packed BLOB);
+CREATE TABLE macro (file INTEGER PRIMARY KEY, packed BLOB);
+"""
+
+# Made after the rows of a first build: filling a sorted index row by row costs several times more.
+INDEXES = """
+CREATE UNIQUE INDEX file_path ON file (path);
+CREATE INDEX symbol_name ON symbol (name);
+CREATE INDEX symbol_file ON symbol (file);
+"""
+
+FILE_COLUMNS = ", ".join(File._fields)
+FILE_MARKS = ", ".join("?" * len(File._fields))
+
+
+def connect(path: str, readonly: bool = False) -> sqlite3.Connection:
+    """A connection that trusts nothing in the file: a repository may come with a store of its own."""
+    uri = f"file:{quote(os.fsencode(os.path.abspath(path)))}{'?mode=ro' if readonly else ''}"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=60.0, check_same_thread=False)
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+    return connection
+
+
+def stored_path(path: str) -> str | bytes:
+    """A path as a value of the store: text, or bytes where its name is in no encoding."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(path)
+    return path
+
+
+def path_from(value: str | bytes) -> str:
+    """The path of a stored value."""
+    return os.fsdecode(value) if isinstance(value, bytes) else value

@@ -1,0 +1,110 @@
+"""A parallel map that survives its workers.
+
+In: batches of items and a function. Out: each batch's result as it is done. A pool whose worker
+dies, or does not answer, is thrown away; what it was working on is tried again one item at a time,
+so that the item that did it can be named and the rest goes on.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Pool:
+    """Worker processes; made when first needed."""
+
+    def __init__(self, jobs: int, start: Callable[[], None], modules: list[str], patience: float) -> None:
+        self.jobs = jobs
+        self.patience = patience
+        self._start = start
+        # Workers come from a server that has imported everything once and holds no lock of ours.
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload(modules)
+        self._executor: ProcessPoolExecutor | None = None
+
+    def executor(self) -> ProcessPoolExecutor:
+        """The pool as it is now."""
+        if self._executor is None:
+            self._executor = ProcessPoolExecutor(self.jobs, mp_context=self._context, initializer=self._start)
+        return self._executor
+
+    def kill(self) -> None:
+        """Ends all workers at once."""
+        if self._executor is not None:
+            for process in list((self._executor._processes or {}).values()):  # no public way to reach them
+                process.kill()
+            self._executor.shutdown(wait=True, cancel_futures=True)
+            self._executor = None
+
+    def close(self) -> None:
+        """Ends the workers when they are done."""
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, cancel_futures=True)
+            self._executor = None
+
+
+class Failed(Generic[Item]):
+    """An item that killed its worker twice, or kept it busy for too long."""
+
+    def __init__(self, item: Item, reason: str) -> None:
+        self.item = item
+        self.reason = reason
+
+
+def each(
+    pool: Pool, work: Callable[[list[Item]], Result], batches: Iterable[list[Item]]
+) -> Iterator[Result | Failed[Item]]:
+    """Runs all batches; the order is that of their ends."""
+    waiting: deque[list[Item]] = deque()
+    source = iter(batches)
+    running: dict[Future[Result], list[Item]] = {}
+    while True:
+        while len(running) < 2 * pool.jobs:  # a little ahead, so that memory does not grow with the input
+            batch = waiting.popleft() if waiting else next(source, None)
+            if batch is None:
+                break
+            try:
+                running[pool.executor().submit(work, batch)] = batch
+            except BrokenProcessPool:
+                waiting.appendleft(batch)
+                break
+        if not running and not waiting:
+            return
+        done, _ = wait(running, timeout=pool.patience, return_when=FIRST_COMPLETED)
+        broken = not done
+        for future in done:
+            error = future.exception()
+            if isinstance(error, BrokenProcessPool):
+                broken = True
+                continue
+            batch = running.pop(future)
+            if error is not None:
+                raise error
+            yield future.result()
+        if broken or not running and waiting:
+            lost = list(running.values())
+            running.clear()
+            pool.kill()
+            for batch in lost:
+                yield from _singly(pool, work, batch)
+
+
+def _singly(
+    pool: Pool, work: Callable[[list[Item]], Result], batch: list[Item]
+) -> Iterator[Result | Failed[Item]]:
+    for item in batch:
+        future = pool.executor().submit(work, [item])
+        done, _ = wait([future], timeout=pool.patience)
+        if done and not isinstance(future.exception(), BrokenProcessPool):
+            yield future.result()
+            continue
+        pool.kill()
+        yield Failed(item, "its reader was killed" if done else f"its reader did not end within {pool.patience:g} s")

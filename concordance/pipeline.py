@@ -1,0 +1,238 @@
+"""The whole program on one screen: named steps, what each costs, what is fatal and what is passed over.
+
+    collect   walk the repository                       fatal: there is no repository
+    learn     the macros of its C files                 a file that cannot be read is passed over
+    extract   read every changed file, in parallel      a reader that dies costs its file, and is said
+    history   one run of `git log`                      none where there is none
+    store     make it the store                         fatal: the disk is full; the last store stays
+
+In: a folder. Out: its store, up to date, and a `Summary`.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+from concordance import batch, parallel
+from concordance.collect import history, source
+from concordance.collect.classify import header_language
+from concordance.config import Config, cache_folder
+from concordance.errors import NoPermission
+from concordance.extract import engine, macros
+from concordance.facts import lock, versions
+from concordance.facts.cache import Cache
+from concordance.facts.read import Known, known
+from concordance.facts.write import Reading, Writer
+from concordance.model import Entry
+
+FOLDER = ".concordance"
+BATCH_BYTES = 300_000  # a tenth of a second's work: long against handing it over, short against the whole
+
+# the step, how much of it is done, of how much, and a word about it
+Progress = Callable[[str, int, int, str], None]
+
+
+@dataclass
+class Summary:
+    """What a build did."""
+
+    files: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    read: int = 0
+    cached: int = 0  # of those read, how many were known from elsewhere
+    skipped: dict[str, int] = field(default_factory=dict)  # by reason, of those read
+    broken: int = 0  # files with syntax errors
+    symbols: int = 0
+    bytes: int = 0
+    failed: list[tuple[str, str]] = field(default_factory=list)  # path and reason
+    seconds: dict[str, float] = field(default_factory=dict)  # by step
+
+
+def quiet(step: str, done: int, total: int, word: str) -> None:
+    """Reports nothing."""
+
+
+@dataclass
+class Build:
+    """One build of one repository."""
+
+    root: str
+    config: Config
+    progress: Progress = quiet
+    summary: Summary = field(default_factory=Summary)
+
+    def run(self) -> Summary:
+        """Brings the store up to date."""
+        with self._step("collect"):
+            entries = source.walk(self.root)
+            folder = store_folder(self.root)
+        self.summary.files = len(entries)
+        waiting = partial(self.progress, "wait", 0, 0, "another build of this repository is running; waiting for it")
+        with lock.held(folder, waiting):
+            headers = header_language(entry.path for entry in entries)
+            readers = versions.readers(headers)
+            before = known(folder, readers)
+            changed = self._changed(entries, before)
+            gone = sorted(set(before.files if before else ()) - {entry.path for entry in entries})
+            head = history.head(self.root)
+            if before is None or changed or gone or before.meta.get("head") != head:
+                pool = parallel.Pool(self.config.jobs, batch.start, ["concordance.batch"], self.config.patience)
+                try:
+                    self._update(pool, folder, entries, before, changed, gone, readers, headers, head)
+                except BaseException:
+                    pool.kill()
+                    raise
+                pool.close()
+        return self.summary
+
+    def _changed(self, entries: list[Entry], before: Known | None) -> list[Entry]:
+        """The entries whose size or time is not the one that the store knows."""
+        if before is None:
+            return entries
+        settled = int(before.meta.get("started", "0"))
+        changed = []
+        for entry in entries:
+            file = before.files.get(entry.path)
+            # A file written in the moment of the last build may have changed again within its time's grain.
+            same = file is not None and (file.size, file.changed) == (entry.size, entry.changed)
+            if not same or entry.changed >= settled:
+                changed.append(entry)
+        self.summary.unchanged = len(entries) - len(changed)
+        return changed
+
+    def _update(
+        self, pool: parallel.Pool, folder: str, entries: list[Entry], before: Known | None, changed: list[Entry],
+        gone: list[str], readers: str, headers: str, head: str,
+    ) -> None:  # fmt: skip
+        started = time.time_ns() - 2_000_000_000
+        with self._step("learn"), tempfile.TemporaryDirectory(prefix="concordance-") as scratch:
+            learned, table = self._learn(pool, entries, before, changed)
+            digest = macros.digest(table)
+            if before is not None and before.meta.get("macros") != digest:
+                changed = _with_macro_users(entries, changed)
+            job = batch.Job(self.root, self.config, cache_folder(), readers, headers, _written(scratch, table))
+            writer = Writer(folder, fresh=before is None)
+            try:
+                with self._step("extract"):
+                    self._extract(pool, writer, job, changed)
+                for path in gone:
+                    writer.remove(path)
+                self.summary.removed = len(gone)
+                writer.put_macros(learned)
+                if before is None or before.meta.get("head") != head:
+                    with self._step("history"):
+                        self.progress("history", 0, 1, "")
+                        found = history.history(self.root, [entry.path for entry in entries])
+                        writer.put_changes(found.changes)
+                with self._step("store"):
+                    self.progress("store", 0, 1, "")
+                    writer.commit({"readers": readers, "macros": digest, "head": head, "started": str(started)})
+            except BaseException:
+                writer.abandon()
+                raise
+
+    def _learn(
+        self, pool: parallel.Pool, entries: list[Entry], before: Known | None, changed: list[Entry]
+    ) -> tuple[list[tuple[str, macros.Learned]], macros.Macros]:
+        """The macros of the changed files, and the table of all files."""
+        endings = _macro_endings()
+        fresh = [entry for entry in changed if entry.path.endswith(endings)]
+        work = partial(batch.learn, self.root, largest=self.config.largest)
+        learned: list[tuple[str, macros.Learned]] = []
+        for result in parallel.each(pool, work, _batches(fresh, 8 * BATCH_BYTES)):
+            if not isinstance(result, parallel.Failed):
+                learned += result
+            self.progress("learn", len(learned), len(fresh), "")
+        again = {entry.path for entry in fresh}
+        present = {entry.path for entry in entries}
+        kept = [(p, one) for p, one in (before.macros if before else ()) if p not in again and p in present]
+        return learned, macros.merge([one for _, one in [*kept, *learned]])
+
+    def _extract(self, pool: parallel.Pool, writer: Writer, job: batch.Job, changed: list[Entry]) -> None:
+        cache = Cache(job.cache_folder, self.config.cache_bytes)
+        summary = self.summary
+        total = len(changed)
+        for result in parallel.each(pool, partial(batch.read, job), _batches(changed, BATCH_BYTES)):
+            if isinstance(result, parallel.Failed):
+                summary.failed.append((result.item.path, result.reason))
+                result = [batch.given_up(job, result.item, result.reason)]
+            writer.put(result)
+            cache.put([(reading.key, reading.packed) for reading in result if reading.key and not reading.cached])
+            for reading in result:
+                self._count(reading)
+            self.progress("extract", summary.read, total, result[-1].file.path)
+        cache.trim()
+        cache.close()
+
+    def _count(self, reading: Reading) -> None:
+        summary = self.summary
+        summary.read += 1
+        summary.bytes += reading.file.size
+        summary.cached += reading.cached
+        summary.symbols += len(reading.symbols)
+        summary.broken += reading.problems > 0
+        if reading.file.skip:
+            summary.skipped[reading.file.skip] = summary.skipped.get(reading.file.skip, 0) + 1
+
+    @contextmanager
+    def _step(self, name: str) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        self.summary.seconds[name] = time.perf_counter() - began
+
+
+def store_folder(root: str) -> str:
+    """The folder of a repository's store, made where it is missing; git does not see it."""
+    folder = os.path.join(root, FOLDER)
+    try:
+        os.makedirs(folder, exist_ok=True)
+        ignore = os.path.join(folder, ".gitignore")
+        if not os.path.exists(ignore):
+            with open(ignore, "w") as file:
+                file.write("*\n")
+    except OSError as error:
+        raise NoPermission(
+            f"{folder} cannot be made: {error.strerror}", "Work on a copy of the repository that you may write to"
+        ) from error
+    return folder
+
+
+def _batches(entries: list[Entry], most: int) -> Iterator[list[Entry]]:
+    """Entries in batches of about one size, the large files first, so that none is left for the end."""
+    batch_now: list[Entry] = []
+    size = 0
+    for entry in sorted(entries, key=lambda entry: -entry.size):
+        batch_now.append(entry)
+        size += entry.size + 2000  # a file costs something, however small
+        if size >= most:
+            yield batch_now
+            batch_now, size = [], 0
+    if batch_now:
+        yield batch_now
+
+
+def _macro_endings() -> tuple[str, ...]:
+    return tuple(e for language in engine.languages() if language.has_macros for e in language.extensions)
+
+
+def _with_macro_users(entries: list[Entry], changed: list[Entry]) -> list[Entry]:
+    """The changed entries and every file whose reading depends on macros; most of those are in the cache."""
+    endings = _macro_endings()
+    paths = {entry.path for entry in changed}
+    return [entry for entry in entries if entry.path in paths or entry.path.endswith(endings)]
+
+
+def _written(folder: str, table: macros.Macros) -> str:
+    """The file in which workers find the macros; handing the table to each batch would cost more."""
+    path = os.path.join(folder, "macros")
+    with open(path, "wb") as file:
+        pickle.dump(table, file)
+    return path

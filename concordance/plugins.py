@@ -1,0 +1,26 @@
+"""Finds plug-ins: a plug-in is a module in a known folder, found by its file name.
+
+In: the name of one of our packages (`concordance.extract.languages`). Out: its modules by name.
+No registry is edited to add a language or a command; the file's presence is the registration.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from types import ModuleType
+
+
+@cache
+def names(package: str) -> tuple[str, ...]:
+    """The plug-ins in a package, sorted."""
+    home = importlib.import_module(package)
+    return tuple(sorted(m.name for m in pkgutil.iter_modules(home.__path__) if not m.name.startswith("_")))
+
+
+def load(package: str, name: str) -> ModuleType:
+    """One plug-in's module; KeyError where there is none of that name."""
+    if name not in names(package):
+        raise KeyError(name)
+    return importlib.import_module(f"{package}.{name}")

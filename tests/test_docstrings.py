@@ -1,0 +1,410 @@
+"""Documentation comments: their text, their first sentence, their parts."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import io
+import sysconfig
+import time
+import tokenize
+import warnings
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from concordance.extract.docstrings import clean_docstring, parts, summary
+
+STANDARD_LIBRARY = Path(sysconfig.get_paths()["stdlib"])
+
+
+def listed(doc: str) -> list[str]:
+    return [f"{p.section} {p.name} ({p.type}): {p.text}" for p in parts(doc)]
+
+
+# --- clean_docstring
+
+
+def literals(path: Path) -> list[tuple[str, str]]:
+    """Every docstring of a file: its literal, and its value as Python reads it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            text = path.read_bytes().decode()
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError):
+            return []
+    strings = {
+        token.start: token.string
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type == tokenize.STRING
+    }
+    lines = text.split("\n")
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                value = first.value
+                column = len(lines[value.lineno - 1].encode()[: value.col_offset].decode())
+                literal = strings.get((value.lineno, column), "")
+                whole = (value.end_lineno or 0) - value.lineno == literal.count("\n")
+                if isinstance(value.value, str) and whole and literal.endswith(text_end(lines, value)):
+                    found.append((literal, value.value))
+    return found
+
+
+def text_end(lines: list[str], value: ast.Constant) -> str:
+    return lines[(value.end_lineno or 1) - 1].encode()[: value.end_col_offset].decode()[-1:]
+
+
+def test_docstrings_of_the_standard_library_are_as_python_gives_them() -> None:
+    seen = 0
+    for path in sorted(STANDARD_LIBRARY.glob("*.py")) + sorted(STANDARD_LIBRARY.glob("[a-k]*/*.py")):
+        for literal, value in literals(path):
+            seen += 1
+            assert clean_docstring(literal) == inspect.cleandoc(value), (path, literal)
+    assert seen > 5000
+
+
+@pytest.mark.parametrize(
+    ("literal", "text"),
+    [
+        ("'''one'''", "one"),
+        ('"""a\n    b\n      c\n    """', "a\nb\n  c"),
+        ('r"""\\alpha"""', "\\alpha"),
+        ('"""tab\\there \\x41\\u00e9\\N{BULLET}\\101 \\d"""', "tab     here Aé•A \\d"),
+        ('"""a\\\n    b"""', "a    b"),
+        ('"""a\r\n    b\r\n    """', "a\nb"),
+        ('u"x"', "x"),
+        ('b"x"', "x"),
+        ('"""never closed', "never closed"),
+        ("", ""),
+        ("no literal", "no literal"),
+        ('"\\N{NO SUCH NAME} \\Uffffffff"', "\\N{NO SUCH NAME} \\Uffffffff"),
+    ],
+)
+def test_clean_docstring(literal: str, text: str) -> None:
+    assert clean_docstring(literal) == text
+
+
+# --- parts
+
+
+GOOGLE = """\
+add(input, other, *, alpha=1, out=None) -> Tensor
+
+Adds :attr:`other`, scaled by :attr:`alpha`.
+
+Args:
+    input (Tensor): the input tensor.
+    other (Tensor or Number): the tensor or number to add to
+        input.
+
+        - a list
+
+        .. note::
+            Be careful: it bites.
+    size (int...): several
+    callback (Callable[[int], str], optional): called back
+    plan (dict[str,
+        int]): a type over two lines
+    x, y (int) or (float): two at once
+    *args: the rest
+    **kwargs (dict): more
+
+Keyword args:
+    alpha (Number): the multiplier.
+
+Keyword Arguments:
+    out (Tensor, optional): the output.
+
+Shape:
+    - Input: :math:`(N)`
+
+Returns:
+    Tensor: the sum
+
+Yields:
+    int: one by one
+
+Raises:
+    :class:`ValueError`: bad
+    TypeError: worse
+        still
+
+Attributes:
+    weight: the weight
+
+Example::
+
+    Args:
+        no: this is a sample
+"""
+
+
+def test_google() -> None:
+    assert listed(GOOGLE) == [
+        "parameter input (Tensor): the input tensor.",
+        "parameter other (Tensor or Number): the tensor or number to add to input.\n\n- a list\n\n"
+        ".. note::\n    Be careful: it bites.",
+        "parameter size (int...): several",
+        "parameter callback (Callable[[int], str], optional): called back",
+        "parameter plan (dict[str, int]): a type over two lines",
+        "parameter x ((int) or (float)): two at once",
+        "parameter y ((int) or (float)): two at once",
+        "parameter args (): the rest",
+        "parameter kwargs (dict): more",
+        "parameter alpha (Number): the multiplier.",
+        "parameter out (Tensor, optional): the output.",
+        "returns  (Tensor): the sum",
+        "yields  (int): one by one",
+        "raises ValueError (): bad",
+        "raises TypeError (): worse still",
+        "attribute weight (): the weight",
+    ]
+
+
+def test_google_that_opens_with_its_parameters() -> None:
+    doc = clean_docstring('"""Args:\n        x: one\n        y: two\n    Returns: three\n        in all\n    """')
+    assert listed(doc) == ["parameter x (): one", "parameter y (): two", "returns  (): three in all"]
+
+
+def test_google_items_with_bullets_and_quotes() -> None:
+    doc = "Do.\n\nArgs:\n    * `model` (Module): m\n    * ``x``: see\n    - y: z\n\nReturns:\n    If it is: fine.\n"
+    assert listed(doc) == [
+        "parameter model (Module): m",
+        "parameter x (): see",
+        "parameter y (): z",
+        "returns  (): If it is: fine.",
+    ]
+
+
+def test_numpy() -> None:
+    doc = """\
+Sum.
+
+Parameters
+----------
+x, y : array_like
+    The values.
+
+    More.
+*args
+    Rest.
+mode : {'a', 'b'}, optional
+    Choose.
+
+Other Parameters
+----------------
+out: ndarray
+    Where.
+
+Returns
+-------
+total : ndarray
+    The sum.
+int
+    The count.
+
+Raises
+------
+ValueError
+    If empty.
+
+See Also
+--------
+prod : not a parameter
+
+Notes
+-----
+x : nor this
+"""
+    assert listed(doc) == [
+        "parameter x (array_like): The values.\n\nMore.",
+        "parameter y (array_like): The values.\n\nMore.",
+        "parameter args (): Rest.",
+        "parameter mode ({'a', 'b'}, optional): Choose.",
+        "parameter out (ndarray): Where.",
+        "returns total (ndarray): The sum.",
+        "returns  (int): The count.",
+        "raises ValueError (): If empty.",
+    ]
+
+
+def test_rest_fields() -> None:
+    doc = """\
+Do.
+
+:param int x: the x
+    goes on
+:param y: the y
+:type y: list[int]
+:param :class:`Foo` z: the z
+:returns: a thing
+:rtype: Bar
+:raises ValueError, TypeError: when bad
+:ivar state: its state
+:meta private:
+
+:func:`other` is better.
+"""
+    assert listed(doc) == [
+        "parameter x (int): the x goes on",
+        "parameter y (list[int]): the y",
+        "parameter z (Foo): the z",
+        "returns  (Bar): a thing",
+        "raises ValueError (): when bad",
+        "raises TypeError (): when bad",
+        "attribute state (): its state",
+    ]
+
+
+def test_epytext() -> None:
+    doc = "Do.\n\n@param x: the x\n@type x: int\n@return: it\n@rtype: str\n@raise KeyError: bad\n"
+    assert listed(doc) == ["parameter x (int): the x", "returns  (str): it", "raises KeyError (): bad"]
+
+
+def test_jsdoc() -> None:
+    doc = """\
+Does it.
+
+@param {string} name - the name
+@param {Object} [options={}] settings,
+  all of them
+@param options.deep - deep
+@returns {Promise<{a: number}>} result
+@throws {TypeError} when bad
+@see other
+"""
+    assert listed(doc) == [
+        "parameter name (string): the name",
+        "parameter options (Object): settings, all of them",
+        "parameter options.deep (): deep",
+        "returns  (Promise<{a: number}>): result",
+        "raises TypeError (): when bad",
+    ]
+
+
+def test_doxygen_and_javadoc() -> None:
+    doc = """\
+\\brief Does it.
+
+\\param[in] x  the x
+\\param[in,out] y the y,
+   both ways
+@param <T> a type
+@tparam U another
+@return the thing
+@retval 0 fine
+\\throws std::runtime_error if bad
+
+More text.
+"""
+    assert listed(doc) == [
+        "parameter x (): the x",
+        "parameter y (): the y, both ways",
+        "parameter <T> (): a type",
+        "parameter U (): another",
+        "returns  (): the thing",
+        "returns 0 (): fine",
+        "raises std::runtime_error (): if bad",
+    ]
+
+
+@pytest.mark.parametrize(
+    "doc",
+    [
+        "",
+        "Just prose: with a colon.",
+        "Returns nothing of note.",
+        "Uses :class:`Foo`: fine.\n\n:func:`f` too.",
+        "Example::\n\n    :param x: a sample\n",
+        "@property\ndef f(): ...",
+        "user@param.org",
+        "Note:\n    x: no parameter\n",
+    ],
+)
+def test_prose_has_no_parts(doc: str) -> None:
+    assert parts(doc) == ()
+
+
+# --- summary
+
+
+@pytest.mark.parametrize(
+    ("doc", "sentence"),
+    [
+        ("", ""),
+        ("One sentence. Another.", "One sentence."),
+        ("Works with Python 3.11 and torch.nn e.g. on Linux, i.e. here. More.",
+         "Works with Python 3.11 and torch.nn e.g. on Linux, i.e. here."),
+        ("add(x, o, *, out=None) -> Tensor\n\nAdds :attr:`o` to it.\n\nArgs:\n  x: y", "Adds :attr:`o` to it."),
+        ("L.count(value) -> integer -- return number of values.", "return number of values."),
+        ("f(a,\n  b) -> int\nf(a) -> str\n\nDoes f. Yes.", "Does f."),
+        ("print(x) is a call. Yes.", "print(x) is a call."),
+        ("Over\ntwo lines\n\nand a paragraph.", "Over two lines"),
+        ("See :class:`~a.b. C` for it. No.", "See :class:`~a.b. C` for it."),
+        ("Title\n=====\n\nThe text. More.", "The text."),
+        ("Title\n=====\n", "Title"),
+        ("@brief Does it. More.", "Does it."),
+        ("Args:\n    x: only that", ""),
+        (":param x: only that", ""),
+        (".. note:: hm\n\nText here.", "Text here."),
+        ("Is it? It is.", "Is it?"),
+        ("(It is so.) Yes.", "(It is so.)"),
+        ("テンソル。二番。", "テンソル。"),
+        ("Cats, dogs, etc. and more. End.", "Cats, dogs, etc. and more."),
+        ("Text\n@param x y", "Text"),
+    ],
+)  # fmt: skip
+def test_summary(doc: str, sentence: str) -> None:
+    assert summary(doc) == sentence
+
+
+# --- hostile input
+
+HOSTILE = [
+    "(" * 200_000,
+    "Args:\n" + "  x (" * 50_000,
+    "Args:\n" + "  x (\n" * 50_000,
+    ":param " + " " * 200_000,
+    ":param " + "a " * 100_000,
+    "@param " + "{" * 200_000,
+    "`" * 200_001 + " x. y",
+    "\n" * 200_000 + "x",
+    "Parameters\n---\n" + "x\n" * 100_000,
+    "Returns:\n" + "a" * 200_000,
+    "Returns:\n" + "a: " * 100_000,
+    "Args:\n\n" * 50_000,
+    "@param\n" * 50_000,
+    "@param x\n\n" * 50_000,
+    "f(\n" * 100_000,
+    "f()\n" * 100_000,
+    ". " * 100_000,
+    "e.g. " * 100_000,
+    ":raises " + "A, " * 50_000 + ": x",
+    "Args:\n  " + "x, " * 100_000 + ": y",
+    "Args:\n  " + "x" * 200_000,
+    "x::\n" * 100_000,
+    "\t" * 100_000,
+    "Args:\n" + " x: " + ":class:`" * 50_000,
+    "'''" + "\\" * 200_000 + "'''",
+    "'''" + "\\N{" * 100_000 + "'''",
+]
+
+
+@pytest.mark.parametrize("number", range(len(HOSTILE)))
+def test_hostile_input_takes_no_time(number: int) -> None:
+    start = time.perf_counter()
+    for read in (parts, summary, clean_docstring):
+        read(HOSTILE[number])
+    assert time.perf_counter() - start < 3
+
+
+@given(st.text(alphabet="Args:Returns\n \t-@\\:param x(){}[],.`'\"*é", max_size=300))
+def test_never_raises(text: str) -> None:
+    for read in (parts, summary, clean_docstring):
+        read(text)
