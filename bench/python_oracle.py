@@ -119,8 +119,8 @@ def our_bindings(facts: FileFacts, future_annotations: bool) -> Counter[tuple[ob
     for o in facts.occurrences.rows():
         if o.receiver != -1 or (future_annotations and o.role is Role.TYPE) or o.name == "__class__":
             continue
-        if o.role is Role.MENTION or (o.role is Role.IMPORT and o.bound < 0):
-            continue
+        if o.role is Role.MENTION or (o.role in (Role.IMPORT, Role.WRITE) and o.bound < 0):
+            continue  # `(x): int` names x without binding or reading it
         where = "here" if o.bound == o.scope else "module" if o.bound <= 0 else "around"
         if o.role is Role.DECLARE and o.bound <= 0:
             continue  # only a statement about the name: it stands there when it is used

@@ -1,0 +1,1 @@
+"""Concordance: the documentation of whole repositories."""

@@ -9,8 +9,12 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import multiprocessing
+import os
 import pickle
 import signal
+import threading
+from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
@@ -36,10 +40,22 @@ class Job(NamedTuple):
     macros: str  # the file that holds the repository's macros, "" for none
 
 
+GIVEN_UP = "given up: "  # begins the note of a file that is not tried again before it changes
+
+
 def start() -> None:
     """Makes a process a worker: the keyboard's interrupt is the parent's, and a batch makes no garbage to collect."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()
+    threading.Thread(target=_follow_parent, daemon=True).start()
+
+
+def _follow_parent() -> None:
+    """Ends this worker when the build was killed: nobody else would, and it would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 class _Desk(NamedTuple):
@@ -84,7 +100,7 @@ def read(job: Job, entries: list[Entry]) -> list[Reading]:
 
 def given_up(job: Job, entry: Entry, reason: str) -> Reading:
     """A file whose reading killed its worker, or would not end."""
-    form = _desk(job).classifier.unread(entry.path, Skip.UNREADABLE, reason)
+    form = _desk(job).classifier.unread(entry.path, Skip.UNREADABLE, GIVEN_UP + reason)
     return _skipped(entry, form, "")
 
 
@@ -94,7 +110,9 @@ def _one(job: Job, desk: _Desk, entry: Entry) -> Reading:
     try:
         if entry.size > desk.classifier.largest:
             return _large(job, desk, entry)
-        data = source.read(job.root, entry)
+        data = source.read(job.root, entry, desk.classifier.largest + 1)
+        if len(data) > desk.classifier.largest:  # it has grown since the walk
+            return _large(job, desk, entry)
     except Unreadable as error:
         return _skipped(entry, desk.classifier.unread(entry.path, Skip.UNREADABLE, error.reason), "")
     digest = hashlib.sha256(data).hexdigest()
@@ -105,15 +123,14 @@ def _one(job: Job, desk: _Desk, entry: Entry) -> Reading:
     parts = (job.readers, form.language, form.encoding, digest, macros.digest(used))
     key = hashlib.sha256("\0".join(parts).encode()).digest()
     packed = desk.cache.get(key)
-    cached = packed is not None
-    if packed is None:
-        facts = engine.extract(text, form.language, used)
-        if form.note:
-            facts = facts._replace(findings=(*facts.findings, Finding("encoding", Severity.INFO, form.note, 1)))
-        packed = pack(facts)
-    else:
-        facts = unpack(packed)
-    return _reading(entry, form, digest, facts, packed, key, cached)
+    if packed is not None:
+        with suppress(ValueError):  # of a damaged cache
+            return _reading(entry, form, digest, unpack(packed), packed, key, True)
+    facts = engine.extract(text, form.language, used)
+    if form.note:
+        facts = facts._replace(findings=(*facts.findings, Finding("encoding", Severity.INFO, form.note, 1)))
+    packed = pack(facts)
+    return _reading(entry, form, digest, unpack(packed), packed, key, False)
 
 
 def _reading(
@@ -153,5 +170,10 @@ def _skipped(entry: Entry, form: Form, digest: str) -> Reading:
 def _file(entry: Entry, form: Form, digest: str, lines: int) -> File:
     return File(
         entry.path, form.language, form.category, form.type, form.encoding, entry.size, lines, digest, form.skip,
-        form.note, entry.changed,
+        as_text(form.note), entry.changed,
     )  # fmt: skip
+
+
+def as_text(note: str) -> str:
+    """A note whose undecodable bytes (where a link points, for one) are escaped, so that it can be stored."""
+    return note.encode("utf-8", "backslashreplace").decode()

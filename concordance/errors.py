@@ -7,6 +7,8 @@
     │   └── UnknownRevision  git knows no such revision
     ├── ToolFailed           an outside program went wrong: exit code 1
     │   └── ToolMissing      it is not installed
+    ├── StoreFailed          the store cannot be written: exit code 1
+    ├── StoreBroken          the store cannot be read; a build makes it anew
     └── Unreadable           one file cannot be read; it stays in the ledger, the run goes on
 
 In: a message and what to do. Out: an exception that the command line prints without a traceback and
@@ -54,6 +56,14 @@ class ToolFailed(ConcordanceError):
 
 class ToolMissing(ToolFailed):
     """An outside program is not installed."""
+
+
+class StoreFailed(ConcordanceError):
+    """The store cannot be written."""
+
+
+class StoreBroken(ConcordanceError):
+    """What is there is no store, a damaged one, or one of another version."""
 
 
 class Unreadable(ConcordanceError):

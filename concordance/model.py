@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from itertools import accumulate
 from typing import NamedTuple
 
 
@@ -235,36 +236,52 @@ class Occurrences(NamedTuple):
     """All of a file's occurrences in the order of the text, packed in columns.
 
     Ten million rows are read a file at a time and never looked up singly, so each file's are one
-    value in the store. Offsets are code points; `starts` turns them into lines and columns.
+    value in the store. A column is an array of the narrowest type that holds it (`packed`). Offsets
+    are code points; `starts` turns them into lines and columns.
     """
 
     names: tuple[str, ...] = ()  # distinct
-    name: bytes = b""  # array("I"), a place in `names`
-    offset: bytes = b""  # array("I")
-    role: bytes = b""  # a place in ROLES each
-    scope: bytes = b""  # array("I")
-    bound: bytes = b""  # array("i")
-    receiver: bytes = b""  # array("i"); how many places back the receiver stands, 0 for none, -1 for an expression
-    starts: bytes = b""  # array("I"), the offset at which each line starts
+    name: bytes = b""  # places in `names`
+    step: bytes = b""  # how far the occurrence stands behind the one before
+    role: bytes = b""  # places in ROLES
+    scope: bytes = b""
+    bound: bytes = b""  # plus one, so that none is 0
+    receiver: bytes = b""  # how it hangs on a receiver: 0 not, 1 on the occurrence before, 2 on an expression
+    lengths: bytes = b""  # of the lines, their ends included
 
     def rows(self) -> Iterator[Occurrence]:
         """Each occurrence, unpacked."""
-        starts = array("I", self.starts)
+        count = len(self.role)
+        starts = [0, *accumulate(unpacked(self.lengths))]
         columns = zip(
-            array("I", self.name),
-            array("I", self.offset),
-            self.role,
-            array("I", self.scope),
-            array("i", self.bound),
-            array("i", self.receiver),
-            strict=True,
-        )
-        for place, (name, offset, role, scope, bound, back) in enumerate(columns):
+            unpacked(self.name, count), accumulate(unpacked(self.step, count)), self.role, unpacked(self.scope, count),
+            unpacked(self.bound, count), self.receiver, strict=True,
+        )  # fmt: skip
+        for place, (name, offset, role, scope, bound, hangs) in enumerate(columns):
             line = bisect_right(starts, offset)
-            receiver = place - back if back > 0 else -1 + back
+            receiver = -1 if not hangs else place - 1 if hangs == 1 else -2
             yield Occurrence(
-                line, offset - starts[line - 1] + 1, self.names[name], ROLES[role], scope, bound, receiver
+                line, offset - starts[line - 1] + 1, self.names[name], ROLES[role], scope, bound - 1, receiver
             )
+
+    def names_and_roles(self) -> Iterator[tuple[int, int]]:
+        """Each occurrence's places in `names` and in ROLES."""
+        return zip(unpacked(self.name, len(self.role)), self.role, strict=True)
+
+
+def packed(values: list[int]) -> bytes:
+    """Numbers of 0 and above in an array of the narrowest type; its last byte is the type's letter."""
+    top = max(values, default=0)
+    kind = "B" if top < 1 << 8 else "H" if top < 1 << 16 else "I"
+    return array(kind, values).tobytes() + kind.encode()
+
+
+def unpacked(column: bytes, count: int = -1) -> array[int]:
+    """The numbers of a column; ValueError where there are not as many as there should be."""
+    values = array(chr(column[-1]) if column else "B", column[:-1])
+    if 0 <= count != len(values):
+        raise ValueError(f"a column of {len(values)} in place of {count}")
+    return values
 
 
 class Import(NamedTuple):

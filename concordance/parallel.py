@@ -8,11 +8,15 @@ so that the item that did it can be named and the rest goes on.
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import forkserver
 from typing import Generic, TypeVar
+
+from concordance.errors import ConcordanceError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -21,9 +25,12 @@ Result = TypeVar("Result")
 class Pool:
     """Worker processes; made when first needed."""
 
-    def __init__(self, jobs: int, start: Callable[[], None], modules: list[str], patience: float) -> None:
+    def __init__(
+        self, jobs: int, start: Callable[[], None], modules: list[str], patience: float, say: Callable[[str], None]
+    ) -> None:
         self.jobs = jobs
         self.patience = patience
+        self.say = say
         self._start = start
         # Workers come from a server that has imported everything once and holds no lock of ours.
         self._context = multiprocessing.get_context("forkserver")
@@ -33,6 +40,7 @@ class Pool:
     def executor(self) -> ProcessPoolExecutor:
         """The pool as it is now."""
         if self._executor is None:
+            _start_server()
             self._executor = ProcessPoolExecutor(self.jobs, mp_context=self._context, initializer=self._start)
         return self._executor
 
@@ -51,8 +59,20 @@ class Pool:
             self._executor = None
 
 
+def _start_server() -> None:
+    """Starts the server of workers deaf to Ctrl-C, which a terminal sends to all: ending them is ours to do.
+
+    Ignoring it would not do: it is undone in each new worker, which could then be hit before it has begun.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class Failed(Generic[Item]):
-    """An item that killed its worker twice, or kept it busy for too long."""
+    """An item that killed its worker twice, kept it busy for too long, or could not be worked on."""
 
     def __init__(self, item: Item, reason: str) -> None:
         self.item = item
@@ -86,13 +106,17 @@ def each(
                 broken = True
                 continue
             batch = running.pop(future)
-            if error is not None:
-                raise error
-            yield future.result()
-        if broken or not running and waiting:
+            if _is_of_item(error):
+                yield from _singly(pool, work, batch)
+            else:
+                yield future.result()
+        if broken or (waiting and not running):
             lost = list(running.values())
             running.clear()
             pool.kill()
+            reason = "a worker was killed" if done else f"no worker has ended anything for {pool.patience:g} s"
+            if lost:
+                pool.say(f"{reason}; the {sum(map(len, lost)):,} items at hand are tried again one by one")
             for batch in lost:
                 yield from _singly(pool, work, batch)
 
@@ -101,10 +125,27 @@ def _singly(
     pool: Pool, work: Callable[[list[Item]], Result], batch: list[Item]
 ) -> Iterator[Result | Failed[Item]]:
     for item in batch:
-        future = pool.executor().submit(work, [item])
+        future = _submitted(pool, work, item)
         done, _ = wait([future], timeout=pool.patience)
-        if done and not isinstance(future.exception(), BrokenProcessPool):
+        error = future.exception() if done else None
+        if done and _is_of_item(error):
+            yield Failed(item, f"its reader failed: {type(error).__name__}: {error}")
+        elif done and not isinstance(error, BrokenProcessPool):
             yield future.result()
-            continue
+        else:
+            pool.kill()
+            late = f"its reader did not end within {pool.patience:g} s"
+            yield Failed(item, "its reader was killed" if done else late)
+
+
+def _submitted(pool: Pool, work: Callable[[list[Item]], Result], item: Item) -> Future[Result]:
+    try:
+        return pool.executor().submit(work, [item])
+    except BrokenProcessPool:  # an idle worker was killed
         pool.kill()
-        yield Failed(item, "its reader was killed" if done else f"its reader did not end within {pool.patience:g} s")
+        return pool.executor().submit(work, [item])
+
+
+def _is_of_item(error: BaseException | None) -> bool:
+    """Whether an error costs but one item. What is wrong with the disk or the question is wrong with all of them."""
+    return error is not None and not isinstance(error, BrokenProcessPool | ConcordanceError | OSError)

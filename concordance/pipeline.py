@@ -11,12 +11,14 @@ In: a folder. Out: its store, up to date, and a `Summary`.
 
 from __future__ import annotations
 
+import errno
 import os
 import pickle
+import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -24,13 +26,13 @@ from concordance import batch, parallel
 from concordance.collect import history, source
 from concordance.collect.classify import header_language
 from concordance.config import Config, cache_folder
-from concordance.errors import NoPermission
+from concordance.errors import NoPermission, StoreBroken, StoreFailed, UserError
 from concordance.extract import engine, macros
 from concordance.facts import lock, versions
 from concordance.facts.cache import Cache
 from concordance.facts.read import Known, known
 from concordance.facts.write import Reading, Writer
-from concordance.model import Entry
+from concordance.model import Entry, File, Skip
 
 FOLDER = ".concordance"
 BATCH_BYTES = 300_000  # a tenth of a second's work: long against handing it over, short against the whole
@@ -75,49 +77,72 @@ class Build:
             entries = source.walk(self.root)
             folder = store_folder(self.root)
         self.summary.files = len(entries)
-        waiting = partial(self.progress, "wait", 0, 0, "another build of this repository is running; waiting for it")
+        waiting = partial(self._say, "another build of this repository is running; waiting for it")
         with lock.held(folder, waiting):
             headers = header_language(entry.path for entry in entries)
-            readers = versions.readers(headers)
-            before = known(folder, readers)
-            changed = self._changed(entries, before)
-            gone = sorted(set(before.files if before else ()) - {entry.path for entry in entries})
-            head = history.head(self.root)
-            if before is None or changed or gone or before.meta.get("head") != head:
-                pool = parallel.Pool(self.config.jobs, batch.start, ["concordance.batch"], self.config.patience)
-                try:
-                    self._update(pool, folder, entries, before, changed, gone, readers, headers, head)
-                except BaseException:
-                    pool.kill()
-                    raise
-                pool.close()
+            readers = versions.readers()
+            before = known(folder, f"{readers} {headers}")
+            try:
+                self._bring_up(folder, entries, before, readers, headers)
+            except StoreBroken:  # it looked whole, and was not
+                self.summary = Summary(len(entries))
+                self._bring_up(folder, entries, None, readers, headers)
         return self.summary
 
+    def _bring_up(self, folder: str, entries: list[Entry], before: Known | None, readers: str, headers: str) -> None:
+        changed = self._changed(entries, before)
+        gone = sorted(set(before.files if before else ()) - {entry.path for entry in entries})
+        head = history.head(self.root)
+        if before is not None and not changed and not gone and before.meta.get("head") == head:
+            return
+        pool = parallel.Pool(self.config.jobs, batch.start, ["concordance.batch"], self.config.patience, self._say)
+        try:
+            self._update(pool, folder, entries, before, changed, gone, readers, headers, head)
+        except BaseException:
+            pool.kill()
+            raise
+        pool.close()
+
+    def _say(self, word: str) -> None:
+        self.progress("say", 0, 0, word)
+
     def _changed(self, entries: list[Entry], before: Known | None) -> list[Entry]:
-        """The entries whose size or time is not the one that the store knows."""
+        """The entries that are not as the store knows them."""
         if before is None:
             return entries
-        settled = int(before.meta.get("started", "0"))
+        settled, now = int(before.meta.get("started", "0")), time.time_ns()
         changed = []
         for entry in entries:
             file = before.files.get(entry.path)
-            # A file written in the moment of the last build may have changed again within its time's grain.
-            same = file is not None and (file.size, file.changed) == (entry.size, entry.changed)
-            if not same or entry.changed >= settled:
+            # A file written in the moment of the last build may have changed again within its time's grain. One from
+            # the future has not: what is written now is given another time.
+            if file is None or not self._is_same(file, entry) or settled <= entry.changed <= now:
                 changed.append(entry)
         self.summary.unchanged = len(entries) - len(changed)
         return changed
+
+    def _is_same(self, file: File, entry: Entry) -> bool:
+        """Whether a file is as it was by its size and time, a link or submodule by where it points."""
+        if (file.size, file.changed) != (entry.size, entry.changed):
+            return False
+        if entry.skip is not Skip.NONE:
+            return file.skip == entry.skip and file.note == batch.as_text(entry.note)
+        if file.skip == Skip.UNREADABLE and not file.note.startswith(batch.GIVEN_UP):
+            return not os.access(os.path.join(self.root, entry.path), os.R_OK)  # permission leaves no mark on a time
+        return file.skip not in (Skip.SYMLINK, Skip.SUBMODULE)
 
     def _update(
         self, pool: parallel.Pool, folder: str, entries: list[Entry], before: Known | None, changed: list[Entry],
         gone: list[str], readers: str, headers: str, head: str,
     ) -> None:  # fmt: skip
         started = time.time_ns() - 2_000_000_000
-        with self._step("learn"), tempfile.TemporaryDirectory(prefix="concordance-") as scratch:
+        with self._step("learn"):
             learned, table = self._learn(pool, entries, before, changed)
-            digest = macros.digest(table)
+        digest = macros.digest(table)
+        with tempfile.TemporaryDirectory(prefix="concordance-") as scratch:
             if before is not None and before.meta.get("macros") != digest:
-                changed = _with_macro_users(entries, changed)
+                changed = _with_macro_users(entries, changed, before)
+                self.summary.unchanged = len(entries) - len(changed)
             job = batch.Job(self.root, self.config, cache_folder(), readers, headers, _written(scratch, table))
             writer = Writer(folder, fresh=before is None)
             try:
@@ -134,7 +159,8 @@ class Build:
                         writer.put_changes(found.changes)
                 with self._step("store"):
                     self.progress("store", 0, 1, "")
-                    writer.commit({"readers": readers, "macros": digest, "head": head, "started": str(started)})
+                    made_by = f"{readers} {headers}"
+                    writer.commit({"readers": made_by, "macros": digest, "head": head, "started": str(started)})
             except BaseException:
                 writer.abandon()
                 raise
@@ -146,31 +172,32 @@ class Build:
         endings = _macro_endings()
         fresh = [entry for entry in changed if entry.path.endswith(endings)]
         work = partial(batch.learn, self.root, largest=self.config.largest)
-        learned: list[tuple[str, macros.Learned]] = []
+        learned: dict[str, macros.Learned] = {entry.path: () for entry in fresh}
+        done = 0
         for result in parallel.each(pool, work, _batches(fresh, 8 * BATCH_BYTES)):
             if not isinstance(result, parallel.Failed):
-                learned += result
-            self.progress("learn", len(learned), len(fresh), "")
-        again = {entry.path for entry in fresh}
+                learned.update(result)
+                done += len(result)
+            self.progress("learn", done, len(fresh), "")
         present = {entry.path for entry in entries}
-        kept = [(p, one) for p, one in (before.macros if before else ()) if p not in again and p in present]
-        return learned, macros.merge([one for _, one in [*kept, *learned]])
+        kept = [one for p, one in (before.macros if before else ()) if p not in learned and p in present]
+        return list(learned.items()), macros.merge([*kept, *learned.values()])
 
     def _extract(self, pool: parallel.Pool, writer: Writer, job: batch.Job, changed: list[Entry]) -> None:
-        cache = Cache(job.cache_folder, self.config.cache_bytes)
-        summary = self.summary
-        total = len(changed)
-        for result in parallel.each(pool, partial(batch.read, job), _batches(changed, BATCH_BYTES)):
-            if isinstance(result, parallel.Failed):
-                summary.failed.append((result.item.path, result.reason))
-                result = [batch.given_up(job, result.item, result.reason)]
-            writer.put(result)
-            cache.put([(reading.key, reading.packed) for reading in result if reading.key and not reading.cached])
-            for reading in result:
-                self._count(reading)
-            self.progress("extract", summary.read, total, result[-1].file.path)
-        cache.trim()
-        cache.close()
+        work = partial(batch.read, job)
+        with closing(Cache(job.cache_folder, self.config.cache_bytes)) as cache:
+            for result in parallel.each(pool, work, _batches(changed, BATCH_BYTES)):
+                readings = self._given_up(job, result) if isinstance(result, parallel.Failed) else result
+                writer.put(readings)
+                cache.put([(reading.key, reading.packed) for reading in readings if reading.key and not reading.cached])
+                for reading in readings:
+                    self._count(reading)
+                self.progress("extract", self.summary.read, len(changed), readings[-1].file.path)
+            cache.trim()
+
+    def _given_up(self, job: batch.Job, failed: parallel.Failed[Entry]) -> list[Reading]:
+        self.summary.failed.append((failed.item.path, failed.reason))
+        return [batch.given_up(job, failed.item, failed.reason)]
 
     def _count(self, reading: Reading) -> None:
         summary = self.summary
@@ -193,15 +220,19 @@ def store_folder(root: str) -> str:
     """The folder of a repository's store, made where it is missing; git does not see it."""
     folder = os.path.join(root, FOLDER)
     try:
-        os.makedirs(folder, exist_ok=True)
+        with suppress(FileExistsError):
+            os.mkdir(folder)
+        if not stat.S_ISDIR(os.lstat(folder).st_mode):  # a repository may come with one that leads elsewhere
+            raise UserError(f"{folder} is a link or a file, where the store's folder should be", "Remove it")
         ignore = os.path.join(folder, ".gitignore")
-        if not os.path.exists(ignore):
-            with open(ignore, "w") as file:
+        if not os.path.lexists(ignore):
+            with open(ignore, "x") as file:
                 file.write("*\n")
     except OSError as error:
-        raise NoPermission(
-            f"{folder} cannot be made: {error.strerror}", "Work on a copy of the repository that you may write to"
-        ) from error
+        advice = "Work on a copy of the repository that you may write to"
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise StoreFailed(f"{folder} cannot be made: {error.strerror}", "Free some space on that disk") from error
+        raise NoPermission(f"{folder} cannot be made: {error.strerror}", advice) from error
     return folder
 
 
@@ -223,11 +254,12 @@ def _macro_endings() -> tuple[str, ...]:
     return tuple(e for language in engine.languages() if language.has_macros for e in language.extensions)
 
 
-def _with_macro_users(entries: list[Entry], changed: list[Entry]) -> list[Entry]:
+def _with_macro_users(entries: list[Entry], changed: list[Entry], before: Known) -> list[Entry]:
     """The changed entries and every file whose reading depends on macros; most of those are in the cache."""
-    endings = _macro_endings()
+    told = {language.name for language in engine.languages() if language.has_macros}
     paths = {entry.path for entry in changed}
-    return [entry for entry in entries if entry.path in paths or entry.path.endswith(endings)]
+    paths.update(file.path for file in before.files.values() if file.language in told)
+    return [entry for entry in entries if entry.path in paths]
 
 
 def _written(folder: str, table: macros.Macros) -> str:

@@ -102,7 +102,7 @@ _NAMES: tuple[tuple[Category, str], ...] = (
     ),
 )
 
-_COMMENT_LINE = re.compile(r"""\s*(?:\#|//|/?\*|--|;|%|<!--|\.\.\s|@?rem\b|"|'|!|dnl\b|\{-|\(\*|::)""", re.I)
+_COMMENT_LINE = re.compile(r"""\s*(?:\#|//|/\*|--|;|%|<!--|\.\.\s|@?rem\b|"|'|!|dnl\b|\{-|\(\*|::)""", re.I)
 _GENERATED_COMMENT = re.compile(
     r"""@generated\b
     | (?-i:\bDO\ NOT\ (?:EDIT|MODIFY)\b)

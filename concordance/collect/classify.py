@@ -127,10 +127,10 @@ class Classifier:
             return named, extension, False
         for suffix in TEMPLATE_SUFFIXES:
             if name.endswith(suffix) and len(name) > len(suffix):
-                rest, rest_extension = self._by_extension(name[: -len(suffix)])
-                rest = rest or self._names.get(name[: -len(suffix)])
+                rest, extension_of_rest = self._by_extension(name[: -len(suffix)])
+                rest = self._names.get(name[: -len(suffix)]) or rest
                 if rest is not None:
-                    return rest, rest_extension, True
+                    return rest, extension_of_rest, True
         return file_type, extension, False
 
     def _by_extension(self, name: str) -> tuple[FileType | None, str]:
@@ -173,7 +173,7 @@ def _whole_lines(data: bytes) -> bytes:
 
 def _describe(file_type: FileType, extension: str) -> str:
     title = file_type.title
-    if extension in _HEADERS:
+    if extension in _HEADERS and file_type.kind is Category.SOURCE:
         return f"{title} header"
     last = title.rpartition(" ")[2]
     if title.endswith("file") or (last != title and last.islower()):

@@ -40,7 +40,7 @@ _CPP = _signs(
     _word("nullptr"),
     _word("typename", r"\s+\w"),
     ("_cast", r"\b(?:static|const|reinterpret|dynamic)_cast\s*<"),
-    _word("operator", r"\s*(?:\(\)|\[\]|[-+*/=<>!&|^%~]|bool\b|new\b|delete\b)\s*\("),
+    _word("operator", r"\s*(?:\(\)|\[\]|[-+*/=<>!&|^%~]{1,3}|bool\b|new\b|delete\b)\s*\("),
     _word("const", r"\s+\w+\s*&\s*\w+\s*[,)]"),
     ('extern "C', r'extern "C'),
 )
@@ -137,7 +137,7 @@ _SIGNS: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyType
         ".mm": (("xml", re.compile(r"\A\s*<map\b")),),
         ".cls": (
             ("visual_basic", re.compile(r"^(?:VERSION \d|Attribute VB_)", re.M)),
-            ("apex", re.compile(r"^[ \t]*(?:public|private|global)\s+(?:\w+\s+)*class\b", re.M | re.I)),
+            ("apex", re.compile(r"^[ \t]*(?:public|private|global)\s+(?:\w+\s+){0,4}class\b", re.M | re.I)),
         ),
         ".fs": (("glsl", re.compile(r"^[ \t]*#version\b|\bgl_FragColor\b|\bvoid\s+main\s*\(", re.M)),),
         ".def": (

@@ -63,7 +63,7 @@ def read(data: bytes, named: bool) -> Text | None:
         wide = _wide(data, head)
         if wide is not None:
             return wide
-        if not named or nuls > _FEW or nuls * 50 > len(head):
+        if not named or nuls > min(_FEW, 1 + len(head) // 50):
             return None
     if len(head.translate(None, _PLAIN)) - nuls > len(head) // 10:
         return None

@@ -146,7 +146,7 @@ def _read(commits: Iterable[_Commit], wanted: list[str]) -> tuple[int, list[_Rec
                 record = records[place] = _Record()
             record.add(commit)
             touched.append(place)
-        present.update(renamed)  # all at once: two files may have changed places
+        present.update(renamed)  # now, not before: all names within a commit are of one time
         if len(touched) > 1 and len(commit.changes) <= _MOST_FILES:
             together = tuple(touched)
             for place in touched:

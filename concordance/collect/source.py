@@ -190,8 +190,8 @@ def _git_entries(root: str) -> list[Entry] | None:
         raise
     entries = _work_tree_entries(root, listed)
     top = _folder_with(root, (".git",))  # git complains in paths from there
-    for path, why in _SHUT_FOLDER.findall(complaints):
-        path = os.path.relpath(os.path.join(top, path), root)
+    for shut, why in dict(_SHUT_FOLDER.findall(complaints)).items():
+        path = os.path.relpath(os.path.join(top, shut), root)
         if not _NOT_OURS.search(path):
             entries.append(Entry(path, 0, 0, Skip.UNREADABLE, why))
     return entries
@@ -226,7 +226,9 @@ def _work_tree_entries(root: str, listed: list[bytes]) -> list[Entry]:
 def _on_disk(root: str, path: str, folders: dict[str, bool]) -> Entry | None:
     """The entry of a listed path; None where it is not, or no more, a file of the work tree."""
     folder = path.rpartition("/")[0]
-    if not (folders.get(folder) if folder in folders else _is_inside(root, folder, folders)):
+    if folder not in folders:
+        _follow(root, folder, folders)
+    if not folders[folder]:
         return None
     try:
         found = os.lstat(f"{root}/{path}")
@@ -237,15 +239,14 @@ def _on_disk(root: str, path: str, folders: dict[str, bool]) -> Entry | None:
     return None if stat.S_ISDIR(found.st_mode) else _entry(root, path, found)
 
 
-def _is_inside(root: str, folder: str, folders: dict[str, bool]) -> bool:
-    """Whether a folder is reached through folders alone; a link among them leads elsewhere."""
-    above, here = "", True
+def _follow(root: str, folder: str, folders: dict[str, bool]) -> None:
+    """Note whether a folder is reached through folders alone; a link among them leads elsewhere."""
+    above, inside = "", True
     for part in folder.split("/"):
         above = f"{above}/{part}" if above else part
         if above not in folders:
-            folders[above] = here and not os.path.islink(f"{root}/{above}")
-        here = folders[above]
-    return here
+            folders[above] = inside and not os.path.islink(f"{root}/{above}")
+        inside = folders[above]
 
 
 # Git revisions

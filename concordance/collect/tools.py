@@ -48,7 +48,7 @@ _SET = (
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_NO_LAZY_FETCH", "1"),
-    ("GIT_ALLOW_PROTOCOL", "none"),  # a git older than 2.44 does not know the line above
+    ("GIT_ALLOW_PROTOCOL", "none"),  # an older git does not know the line above
 )
 
 

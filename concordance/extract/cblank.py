@@ -2,7 +2,9 @@
 
 In: bytes, the scan of their lines, the macros that they mention. Out: `Blanked`: a buffer of the same
 length with the same line ends in which those words are spaces, and where they stood. Facts are
-always reported from the original text; nothing moves by a byte.
+always reported from the original text; nothing moves by a byte. Preprocessor lines go too: the scan
+has read them, a grammar allows them in few of the places where people write them, and the branches
+of most conditionals parse well one after the other (`crepair` sees to the others).
 """
 
 from __future__ import annotations
@@ -11,20 +13,23 @@ import re
 from dataclasses import dataclass, field
 
 from .cdirectives import Lines
-from .macros import ATTRIBUTE, BLANK, CLOSES, DECLARES, OPENS, Macros
+from .macros import ATTRIBUTE, BLANK, CLOSES, DECLARES, MAYBE, OPENS, PASSES, QUOTES, TYPE, Macros
 
 _TO_SPACE = bytes(c if c in b"\n\r" else 32 for c in range(256))
 _WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
-_SIMPLE_CONDITION = re.compile(rb"\s(?:[\w\s()!&|<>=+*,-]|\\\r?\n)*")
 _NEXT = re.compile(rb"(?:\s|//[^\n]*|/\*.*?\*/)*", re.S)
 _BRACKET = re.compile(rb"[()]")
 # `class SOME_API Name {` with a macro that no #define of the repository explains.
 _CLASS_HEAD = re.compile(
-    rb"\b(?:class|struct|union)\s+([A-Z][A-Z0-9_]+\b(?:\s*\([^()]*\))?)\s+(?:\w+::)*[A-Za-z_]\w*\s*"
+    rb"(?:class|struct|union)\s+([A-Z][A-Z0-9_]+\b(?:\s*\([^()]*\))?)\s+(?:\w+::)*(?!final\b)[A-Za-z_]\w*\s*"
     rb"(?:<[^;{}]*>\s*)?(?:final\s*)?[:{](?!:)"
 )
+# `container_of(x, struct name, member)`: a type among arguments.
+_STRUCT_ARGUMENT = re.compile(rb"struct(?:(?<=,struct)|(?<=, struct)|(?<=\tstruct))\s+\w+\s*[,)]|struct(?<=\(struct)\s+\w+\s*,")
+# `static DEFINE_MUTEX(lock);`
+_STATIC_CALL = re.compile(rb"static\s+(?:const\s+)?[A-Z_][A-Z0-9_]+\s*\(")
 # `template class Name<int>;` asks for code to be made of a template and declares nothing.
-_INSTANTIATION = re.compile(rb"\b(?:extern\s+)?(template)\s+(?:class|struct|union)\b[^;{}()]*;")
+_INSTANTIATION = re.compile(rb"(template)\s+(?:class|struct|union)\b[^;{}()]*;")
 
 
 def to_spaces(data: bytes | bytearray) -> bytes:
@@ -40,6 +45,8 @@ class Blanked:
     taken: list[tuple[int, int]] = field(default_factory=list)  # stretches made spaces, or given a ";" at their end
     namespaces: list[tuple[int, int, str]] = field(default_factory=list)  # opened and closed by macros: start, end, name
     instantiations: list[int] = field(default_factory=list)  # where the class of an explicit one starts
+    written: list[int] = field(default_factory=list)  # where a byte was written over white space
+    masked: list[int] = field(default_factory=list)  # words of the language made to look like names
     size: int = 0  # bytes changed
 
     def erase(self, start: int, end: int) -> None:
@@ -53,10 +60,11 @@ class Blanked:
     def put(self, at: int, what: bytes) -> None:
         """Writes over a few bytes."""
         self.size += len(what)
+        self.written.append(at)
         self.data[at : at + len(what)] = what
 
 
-def closing(lines: Lines, at: int, limit: int = 20_000) -> int:
+def closing(lines: Lines, at: int, limit: int = 200_000) -> int:
     """Behind the bracket that closes the one at an offset; -1 where none does."""
     depth = 0
     for match in _BRACKET.finditer(lines.data, at, at + limit):
@@ -72,32 +80,30 @@ def blank(lines: Lines, macros: Macros) -> Blanked:
     result = Blanked(bytearray(lines.data))
     for start, end in lines.dead:
         result.data[start:end] = result.data[start:end].translate(_TO_SPACE)
-    _plain_directives(lines, result)
+    for line in lines.directives:
+        result.data[line.start : line.end] = to_spaces(result.data[line.start : line.end])
     marks: list[tuple[int, int, str]] = []
     for name, role in macros.items():
         kind = role[:1]
-        if kind in (BLANK, ATTRIBUTE, OPENS, CLOSES, DECLARES):
+        if kind != MAYBE:
             for at in _uses(lines, name):
                 _take(lines, result, at, at + len(name), role, marks)
     for match in _CLASS_HEAD.finditer(result.data):
-        if lines.in_code(match.start()):
+        if lines.in_code(match.start()) and (not match.start() or result.data[match.start() - 1] not in _WORD_BYTES):
             result.erase(*match.span(1))
     for match in _INSTANTIATION.finditer(result.data):
         if lines.in_code(match.start(1)):
             result.erase(*match.span(1))
             result.instantiations.append(following(lines.data, match.end(1)))
+    for match in _STRUCT_ARGUMENT.finditer(result.data):
+        if lines.in_code(match.start()):
+            result.erase(match.start(), match.start() + 6)
+    for match in _STATIC_CALL.finditer(result.data):
+        end = closing(lines, match.end() - 1) if lines.in_code(match.start()) else -1
+        if end > 0 and lines.data[following(lines.data, end) :][:1] == b";":
+            result.erase(match.start(), match.start() + 6)
     _pair(result, marks)
     return result
-
-
-def _plain_directives(lines: Lines, result: Blanked) -> None:
-    """Preprocessor lines are read without the parser; it is spared what it does not understand of them."""
-    for start, end in lines.inner_comments:
-        result.data[start:end] = to_spaces(result.data[start:end])
-    for line in lines.directives:
-        if line.word in (b"if", b"elif") and not _SIMPLE_CONDITION.fullmatch(lines.data, line.rest, line.end):
-            result.erase(line.rest + 1, line.end)
-            result.data[line.rest + 1 : line.rest + 2] = b"1"
 
 
 def _uses(lines: Lines, name: bytes) -> list[int]:
@@ -140,10 +146,26 @@ def _take(lines: Lines, result: Blanked, at: int, end: int, role: str, marks: li
         end = closing(lines, after)
         if end < 0:
             return
-        if role == ATTRIBUTE:
+        if role == QUOTES:
+            result.data[after + 1 : end - 1] = to_spaces(data[after + 1 : end - 1])
+        elif role == PASSES:
+            result.erase(at, after + 1)
+            result.erase(end - 1, end)
+        elif role == TYPE:
+            result.erase(after, end)
+        elif role == ATTRIBUTE:
             result.erase(at, end)
-        else:
+        elif _starts(lines, at):
             close(result, data, end)
+
+
+def _starts(lines: Lines, at: int) -> bool:
+    """Whether a statement or declaration can start at an offset."""
+    before = len(lines.data[max(0, at - 2000) : at].rstrip()) + max(0, at - 2000)
+    if before == 0 or not lines.in_code(before - 1):
+        return True
+    sign = lines.data[before - 1]
+    return sign in b";{}:" or sign == 41 and lines.data.find(b"\n", before, at) >= 0
 
 
 def close(result: Blanked, data: bytes, end: int) -> bool:

@@ -16,7 +16,7 @@ from tree_sitter import Node
 from concordance.model import Kind
 
 from .cblank import Blanked
-from .cdeclarators import Declared, parameters, unwrap
+from .cdeclarators import Declared, conversion, parameters, unwrap
 from .cdirectives import Lines
 from .draft import Definition, Draft
 from .trees import one_line
@@ -289,9 +289,10 @@ class Walk:
                 if child.type == "try_statement":
                     self.bodies.add(child.start_byte)
         if kind is None and self._is_call(declared, context):
-            self._made_by_macro(node, declared, context, end)
+            if body is not None and b"=" not in self.draft.source.data[declared.function.end_byte : body.start_byte]:
+                self._made_by_macro(node, declared, context, end)
         else:
-            self._callable(node, declared, context, end, declaration=False)
+            self._callable(node, conversion(self.draft.source, kind, declared), context, end, declaration=False)
 
     def _hidden_class(self, node: Node, kind: Node, declared: Declared, context: Context) -> None:
         """`class UNKNOWN Name {`, which the grammar takes for a function."""
@@ -371,7 +372,10 @@ class Walk:
                 if kind is None and self._is_call(declared, context):
                     self.calls.append((declared.at, declared.end))
                 else:
-                    self._callable(node, declared, context, node.end_byte, declaration=True)
+                    value = node.child_by_field_name("default_value")
+                    empty = value is not None and value.type == "initializer_list"  # `void f() override{}`
+                    end = value.start_byte if empty and value is not None else node.end_byte
+                    self._callable(node, conversion(self.draft.source, kind, declared), context, end, not empty)
             else:
                 self._variable(node, kind, declarator, declared, context, place == 0, len(declarators) == 1)
 

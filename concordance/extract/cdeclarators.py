@@ -78,13 +78,12 @@ def _named(source: Source, node: Node, function: Node | None) -> Declared | None
         name = _operator(name) if inner.type == "operator_name" else name
         plain = True
     elif node.type == "operator_cast":
-        declarator = node.child_by_field_name("declarator")
-        parameters = declarator
-        while parameters is not None and parameters.type != "abstract_function_declarator":
-            parameters = parameters.child_by_field_name("declarator")
-        function = parameters if parameters is not None else node
-        end = parameters.start_byte if parameters is not None else end
-        end = at + len(source.data[at:end].rstrip())
+        pending = list(node.named_children)
+        while pending and pending[-1].type != "abstract_function_declarator":
+            pending.extend(pending.pop().named_children)
+        function = pending[-1] if pending else node
+        listed = function.child_by_field_name("parameters")
+        end = at + len(source.data[at : listed.start_byte if listed is not None else end].rstrip())
         name = one_line(source.slice(at, end))
         if "::" in name.partition("operator")[0]:  # the grammar keeps `A::operator bool` in one piece
             before, _, rest = name.partition("operator")
@@ -143,11 +142,13 @@ def _parameter(source: Source, node: Node) -> Parameter:
     return Parameter(declared.name, kind, one_line(before + after), value)
 
 
-def returns(source: Source, head: int, declared: Declared) -> str:
-    """What a function gives back: what is written before its name, without storage words."""
-    function = declared.function
-    if function is not None:
-        for child in function.named_children:
-            if child.type == "trailing_return_type":
-                return one_line(source.slice(child.start_byte, child.end_byte).removeprefix("->"))
-    return one_line(source.slice(head, declared.outer)) if head < declared.outer else ""
+
+def conversion(source: Source, kind: Node | None, declared: Declared) -> Declared:
+    """`inline A::operator bool()`, where the grammar takes `A::operator` for the type and `bool` for the name."""
+    if kind is None or kind.type != "qualified_identifier" or not source.data[: kind.end_byte].endswith(b"::operator"):
+        return declared
+    at = kind.end_byte - len(b"operator")
+    scopes = source.slice(kind.start_byte, at)
+    within = tuple(_SPACES.sub("", part) for part in _ARGUMENTS.sub("", scopes).split("::") if part.strip())
+    name = one_line(source.slice(at, declared.end))
+    return Declared(name, at, declared.end, within, kind.start_byte, declared.function, False)

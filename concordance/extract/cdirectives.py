@@ -60,7 +60,6 @@ class Lines:
 
     data: bytes
     comments: list[tuple[int, int]] = field(default_factory=list)
-    inner_comments: list[tuple[int, int]] = field(default_factory=list)  # those on preprocessor lines
     quoted: list[tuple[int, int]] = field(default_factory=list)
     directives: list[Directive] = field(default_factory=list)
     groups: list[Group] = field(default_factory=list)  # in order of their first lines
@@ -110,7 +109,6 @@ def _comments_inside(lines: Lines, start: int, end: int) -> None:
     for match in _INNER_COMMENT.finditer(lines.data, start, end):
         if match[1]:
             lines.comments.append(match.span(1))
-            lines.inner_comments.append(match.span(1))
 
 
 def words(data: bytes, line: Directive) -> str:

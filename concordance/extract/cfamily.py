@@ -12,10 +12,17 @@ from functools import cache
 
 from tree_sitter import Parser, Query
 
-from . import cblank, cdirectives, cnames, crepair, macros, trees
+from concordance.model import Kind
+
+from . import cblank, cdirectives, cnames, cobjects, crepair, trees
 from .cdeclarations import Walk
 from .draft import Draft
+from .macros import Macros
 from .source import Source
+
+C = "tree_sitter_c"
+CPP = "tree_sitter_cpp"
+CUDA = "tree_sitter_cuda"
 
 
 @dataclass(frozen=True)
@@ -28,42 +35,69 @@ class Tools:
     plain_c: bool
 
 
+@dataclass(slots=True)
+class Parsed:
+    """A file, parsed and mended."""
+
+    kit: Tools
+    blanked: cblank.Blanked
+    objects: cobjects.Objects | None
+    versions: list[crepair.Version]
+    cost: float  # of the errors that are left
+
+
 @cache
 def tools(package: str) -> Tools:
     """Made once in a process."""
     syntax = trees.syntax(package, "language")
-    words = cnames.C_NAMES if package == "tree_sitter_c" else cnames.NAMES
-    return Tools(Parser(syntax), Query(syntax, words + cnames.SHARED), Query(syntax, "(ERROR) @error (MISSING) @missing"), package == "tree_sitter_c")
+    words = cnames.C_NAMES if package == C else cnames.NAMES
+    errors = Query(syntax, "(ERROR) @error (MISSING) @missing")
+    return Tools(Parser(syntax), Query(syntax, words + cnames.SHARED), errors, package == C)
 
 
-def read(source: Source, package: str, known: macros.Macros | None = None) -> Draft:
-    """One file."""
+def read(source: Source, package: str, known: Macros | None = None, objects: bool = False) -> Draft:
+    """One file; `objects` says that it may hold Objective-C."""
     draft = Draft(source, sees_members=True)
     lines = cdirectives.scan(source.data)
-    blanked = cblank.blank(lines, known or {})
-    kit = tools(package)
-    tree = kit.parser.parse(bytes(blanked.data))
-    versions = [crepair.Version(tree)]
-    if tree.root_node.has_error:
-        versions = crepair.Repair(lines, blanked, kit.parser, kit.errors).run(tree)
-    for version in versions:
-        _state(draft, lines, blanked, kit, version)
+    parsed = _parse(lines, package, known or {}, objects)
+    if parsed.cost and package == C and b"__cplusplus" in source.data:
+        other = _parse(lines, CPP, known or {}, objects)  # a header for both, with classes in its C++ part
+        parsed = other if other.cost < parsed.cost else parsed
+    for version in parsed.versions:
+        _state(draft, lines, parsed, version)
+    blanked = parsed.blanked
+    draft.forget(blanked.masked)
     cnames.note_directives(draft, lines)
     for start, end in blanked.taken:
         cnames.note_words(draft, start, end)
     for start, end, name in blanked.namespaces:
-        draft.define("namespace", name, start, start, end, signature=f"namespace {name}", occurs=False)
+        draft.define(Kind.NAMESPACE, name, start, start, end, signature=f"namespace {name}", occurs=False)
+    if parsed.objects is not None:
+        parsed.objects.state(draft, lines)
     draft.blanked_bytes = blanked.size
     return draft
 
 
-def _state(draft: Draft, lines: cdirectives.Lines, blanked: cblank.Blanked, kit: Tools, version: crepair.Version) -> None:
+def _parse(lines: cdirectives.Lines, package: str, known: Macros, objects: bool) -> Parsed:
+    kit = tools(package)
+    blanked = cblank.blank(lines, known)
+    met = cobjects.Transformer(lines, blanked).run() if objects else None
+    tree = kit.parser.parse(bytes(blanked.data))
+    if not tree.root_node.has_error:
+        return Parsed(kit, blanked, met, [crepair.Version(tree)], 0.0)
+    repair = crepair.Repair(lines, blanked, kit.parser, kit.errors, known)
+    versions = repair.run(tree)
+    return Parsed(kit, blanked, met, versions, repair.cost)
+
+
+def _state(draft: Draft, lines: cdirectives.Lines, parsed: Parsed, version: crepair.Version) -> None:
     """Enters what one tree says, or the part of it that no other tree does."""
+    kit = parsed.kit
     root = version.tree.root_node
     within = version.speaks_for if version.stretches else None
     if within is None:
         trees.note_errors(draft, version.tree, kit.errors)
-    walk = Walk(draft, lines, blanked, kit.plain_c, within)
+    walk = Walk(draft, lines, parsed.blanked, kit.plain_c, within)
     walk.run(root)
     found = trees.captures(kit.names, root)
     walk.run_local(found.get("late", []))

@@ -83,29 +83,27 @@ _DEFINE = re.compile(rb"[ \t]*([A-Za-z_]\w*)(\([^)]*\))?")
 _INCLUDE = re.compile(rb"[ \t]*(?:<([^>\n]+)>|\"([^\"\n]+)\"|([A-Za-z_]\w*))")
 _INSIDE_QUOTES = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*.*?\*/|([A-Za-z_]\w*)", re.S)
 _CONDITIONAL = frozenset((b"if", b"ifdef", b"ifndef", b"elif", b"elifdef", b"elifndef", b"undef"))
-_BLANKS = frozenset(b" \t\r\n")
+_JOINING = frozenset(b".>:")
 
 
 def note(draft: Draft, found: dict[str, list[Node]], bodies: set[int], within: Callable[[int], bool] | None) -> None:
     """Enters the names of a tree, or of the part of it that `within` accepts."""
-    data = draft.source.data
-    size = len(data)
+    data = draft.source.data + b"\0\0"  # so that what stands behind the last name can be asked for
     ends: dict[int, int] = {}
     roles: dict[int, int] = {}
     members = draft.members
     for node in found.get("type", ()):
         start = node.start_byte
         ends[start], roles[start] = node.end_byte, _TYPE
-        if start > 1 and data[start - 1] == 58:  # ":"
+        if data[start - 1] == 58:  # ":"
             members.add(start)
     for node in found.get("name", ()):
         start, end = node.start_byte, node.end_byte
-        after = data[end] if end < size else 0
-        if after in _BLANKS:
-            after = (data[end : end + 40].lstrip() or b"\0")[0]
-        ends[start], roles[start] = end, _CALL if after == 40 else _READ  # "("
-        before = data[start - 1] if start else 0
-        if before == 46 or (before == 62 and data[start - 2] == 45) or (before == 58 and data[start - 2] == 58):
+        ends[start] = end
+        after = data[end]
+        roles[start] = _CALL if after == 40 or after == 32 and data[end + 1] == 40 else _READ  # "(", " ("
+        before = data[start - 1]
+        if before in _JOINING and (before == 46 or data[start - 2] in b"-:"):  # ".", "->", "::"
             members.add(start)
     for capture, role in _TELLING:
         for node in found.get(capture, ()):

@@ -11,7 +11,7 @@ from bisect import bisect_left
 
 from .source import Source
 
-_BLOCK = re.compile(r"\A\s*(?:/\*+!?|\(\*+|<!--+|\{-)|(?:\*+/|\*+\)|--+>|-\})\s*\Z")
+_BLOCK = re.compile(r"\A\s*(?:/\*+!?|\(\*+|<!--+|\{-|#\[=*\[)|(?:\*+/|\*+\)|--+>|-\}|\]=*\])\s*\Z")
 _LINE_SIGN = re.compile(r"^[ \t]*(?://[/!]*<?|#+!?:?|--+|;+|%+|\.\.|rem\b)[ \t]?", re.I | re.M)
 _STAR = re.compile(r"^[ \t]*\*(?!/)[ \t]?", re.M)
 _RULE = re.compile(r"^[ \t]*[-=*#~/_+.]{3,}[ \t]*$", re.M)
@@ -26,10 +26,15 @@ _MACHINE = re.compile(
 )
 
 
+def is_legal(words: str) -> bool:
+    """Whether a comment states rights or a licence, not what the code does."""
+    return _LEGAL.search(words) is not None
+
+
 def clean(comment: str) -> str:
     """The words of a comment, without its signs and rules, its indentation evened out."""
     text = comment.expandtabs(4).replace("\r\n", "\n")
-    if _BLOCK.match(text.lstrip()) and text.lstrip()[:1] in "/(<{":
+    if _BLOCK.match(text.lstrip()) and text.lstrip()[:1] in "/(<{#":
         text = _BLOCK.sub("", text.strip())
         text = text.lstrip("<") if text.startswith("<") else text
         lines = text.split("\n")
@@ -113,4 +118,4 @@ class Comments:
         return not self.source.data[self.source.line_bytes[self.starts[at] - 1] : start].strip()
 
     def _is_line_comment(self, at: int) -> bool:
-        return not self.source.data.startswith((b"/*", b"<!--", b"(*", b"{-"), self.spans[at][0])
+        return not self.source.data.startswith((b"/*", b"<!--", b"(*", b"{-", b"#[[", b"#[="), self.spans[at][0])

@@ -18,24 +18,35 @@ from tree_sitter import Parser, Query, Tree
 from . import trees
 from .cblank import Blanked, closing, following, to_spaces
 from .cdirectives import Group, Lines
-from .macros import KEYWORDS
+from .macros import KEYWORDS, MAYBE, Macros
 
 Edit = tuple[int, int, bytes]  # start, end, what to write there
 _ROUNDS = 8
 _FAR = 60  # lines; an error longer than this says nothing of its cause
 _BRACKETS = re.compile(rb"[{}()]")
-_CAPITALS = re.compile(rb"\b(?:[A-Z_][A-Z0-9_]{2,}|[A-Za-z]\w*_(?:HEAD|API|EXPORT|INLINE)\w*|__\w+)\b(?!\s*::)")
+_CAPITALS = re.compile(rb"\b(?:[A-Z_][A-Z0-9_]{2,}|[A-Za-z]\w*_(?:HEAD|API|EXPORT|INLINE)\w*|__\w+)\b")
+_WORDS = re.compile(rb"[A-Za-z_]\w*")
+_TYPE_CALL = re.compile(rb"\b[A-Za-z_]\w*[A-Z]\w*\s*(\([^()]*\))(?=\s*[*\w])")
 _EXPLAINED = frozenset((b"NULL", b"TRUE", b"FALSE", b"EOF", b"FILE", b"BOOL", b"DWORD", b"HANDLE"))
 _GAPS = re.compile(
-    rb"\$\{[^}\n]*\}|\$\w+|__attribute__\s*(?=\(\()|__declspec\s*(?=\()|_Pragma\s*(?=\()|__pragma\s*(?=\()|"
+    rb"\bextern\s+(?=template\b)|\$\{[^}\n]*\}|\$\w+|__attribute__\s*(?=\(\()|__declspec\s*(?=\()|_Pragma\s*(?=\()|__pragma\s*(?=\()|"
     rb"__extension__|__restrict(?:__)?\b|\b_Nullable\b|\b_Nonnull\b|\[\[[^\]]*\]\]|=\s*(?:delete|default)\b(?=\s*;)|"
-    rb"(?<=[\w>&*])\s*\.\.\.(?=\s*[),>])|(?<=operator\(\))\s*<[^;{}()]*>|(?<=[.>])\s*template\b|\balignas\s*(?=\()|"
+    rb"(?<=[\w>&*])\s*\.\.\.(?=\s*[),>])|(?<=operator\(\))\s*<[^;{}()]*>|(?<=->)\s*template\b|(?<=\.)\s*template\b|(?<=\])\s*(?:__(?:host|device)__\s*)+(?=[({])|\balignas\s*(?=\()|"
     rb"\b(?:__)?(?:stdcall|cdecl|fastcall|vectorcall)\b|\bco_(?:await|yield)\b|\btypename\b|"
-    rb"[*&]\s*=\s*(?:nullptr|0|NULL)(?=\s*[,>])|(?<=[.>])~|(?<=->)\*|(?<=[\w)\]]\.)\*|"
+    rb"[*&]\s*=\s*(?:nullptr|0|NULL)(?=\s*[,>)])|(?<=[.>])~|->(?=\*)|\.(?=\*)|\bdecltype(?=\s*\([^()]*\)\s*\{)|"
+    rb"(?:\w+(?:<[^<>]*>)?::)+(?=\s*\*)|(?<=\bif)\s+[A-Z_]\w+\s*(?=\()|\b_*asm\s*\{[^}]*\}|"
     rb"(?<=\))\s*(?:const|noexcept|volatile|&&?)+(?=\s*[>,)])|"
+    rb"(?<=[,(])\s*(?:struct|union|enum)(?=\s+\w+\s*\**\s*[,)])|"
     rb"\brequires\s*(?=\()|\bnoexcept\s*(?=\()|\bexport\b|@\w+@"
 )
-_TYPES = re.compile(rb"\b(?:const|unsigned|signed|struct|enum|int|char|float|double|bool|long|short|void)\b")
+_TYPES = re.compile(
+    rb"\b(?:const|unsigned|signed|struct|enum|union|class|volatile)\b(?=\s+\w)|"
+    rb"\b(int|char|float|double|bool|long|short|void|size_t|u?int(?:8|16|32|64)_t|unsigned|auto)\b|[*&]+(?=\s*[,)])"
+)
+_NAMED_OPERATOR = re.compile(rb"(?:(?<=[.>;{}\s(])|(?<=return ))operator\s*(\[\]|\(\)|[-+*/=<>!&|]+)(?=\s*\()")
+_ATOMIC = re.compile(rb"\b(_Atomic\s*\()[^()]*\)")
+_STRUCT_MACRO = re.compile(rb"\b[A-Z_]*(?:STRUCT|CLASS)[A-Z_]*\([^()]*\)(?=\s+\w+\s+\w*\s*\{)")
+_MACRO_CALL = re.compile(rb"\b([A-Z_][A-Z0-9_]{2,}|[A-Z]\w*_[A-Z0-9_]+|va_arg|offsetof|__builtin_\w+)\s*\(")
 _DEFAULT_BRACES = re.compile(rb"(=\s*|,\s*|\(\s*)\{([^{}]*)\}(?=\s*[,)])")
 
 
@@ -56,21 +67,23 @@ class Spot:
 
     __slots__ = ("end", "first", "last", "missing", "start")
 
-    def __init__(self, start: int, end: int, first: int, last: int, missing: bool) -> None:
+    def __init__(self, start: int, end: int, first: int, last: int, missing: str) -> None:
         self.start, self.end, self.first, self.last, self.missing = start, end, first, last, missing
 
 
 class Repair:
     """The mending of one file."""
 
-    def __init__(self, lines: Lines, blanked: Blanked, parser: Parser, errors: Query) -> None:
+    def __init__(self, lines: Lines, blanked: Blanked, parser: Parser, errors: Query, known: Macros) -> None:
         self.lines = lines
         self.blanked = blanked
         self.parser = parser
         self.errors = errors
+        self.maybe = frozenset(name for name, role in known.items() if role == MAYBE)
         self.base = bytes(blanked.data)
         self.code = self._code()
         self.starts = [0, *(m.end() for m in re.finditer(rb"\n", lines.data)), len(lines.data) + 1]
+        self.cost = 0.0
         self.resolved: list[Group] = []
         self.kept: list[Edit] = []  # with what stood there before
 
@@ -100,6 +113,7 @@ class Repair:
                 left, now = self._spots(mended)
             self.kept += [before[place] for place in range(len(edits)) if place not in failed]
             tree, spots, cost = mended, left, now
+        self.cost = cost
         self._account()
         return [Version(tree), *self._alternatives()]
 
@@ -117,8 +131,8 @@ class Repair:
             return [], 0.0
         found = trees.captures(self.errors, tree.root_node)
         spots = [
-            Spot(n.start_byte, n.end_byte, self._row(n.start_byte), self._row(n.end_byte), missing)
-            for capture, missing in (("error", False), ("missing", True)) for n in found.get(capture, ())
+            Spot(n.start_byte, n.end_byte, self._row(n.start_byte), self._row(n.end_byte), n.type if n.is_missing else "")
+            for capture in ("error", "missing") for n in found.get(capture, ())
         ]  # fmt: skip
         spots.sort(key=lambda s: (s.start, -s.end))
         cost, reached = 0.0, -1
@@ -136,8 +150,8 @@ class Repair:
         code = bytearray(self.base)
         for start, end in (*self.lines.comments, *self.lines.quoted):
             code[start:end] = to_spaces(code[start:end])
-        for line in self.lines.directives:
-            code[line.start : line.end] = to_spaces(code[line.start : line.end])
+        for at in self.blanked.written:  # the ends of lines must be seen
+            code[at] = self.lines.data[at]
         return bytes(code)
 
     def _apply(self, edit: Edit) -> None:
@@ -180,10 +194,9 @@ class Repair:
         return not any(depth.values())
 
     def _resolve(self, group: Group, keep: int = 0) -> list[Edit]:
-        """Takes out a group's lines and all of its branches but one."""
+        """Takes out all branches of a group but one."""
         data = self.blanked.data
-        stretches = [(line.start, line.end) for line in group.lines]
-        stretches += [b for place, b in enumerate(group.branches(len(data))) if place != keep]
+        stretches = [b for place, b in enumerate(group.branches(len(data))) if place != keep]
         return [(start, end, to_spaces(data[start:end])) for start, end in sorted(stretches)]
 
     def _alternatives(self) -> list[Version]:
@@ -215,9 +228,11 @@ class Repair:
                 key = (step.__name__, spot.first)
                 if key in tried:
                     continue
-                tried.add(key)
                 found = [e for e in step(self, spot) if self.blanked.data[e[0] : e[1]] != e[2]]
-                if found and not any(a < e[1] and e[0] < b for e in found for a, b in taken):
+                if any(a < e[1] and e[0] < b for e in found for a, b in taken):
+                    break  # another error's edit may help here too; if not, it is this one's turn next time
+                tried.add(key)
+                if found:
                     edits += [(spot.first, edit) for edit in found]
                     taken += [(start, end) for start, end, _ in found]
                     break
@@ -240,10 +255,11 @@ class Repair:
         ]  # fmt: skip
         if not near:
             return []
-        self.resolved.append(near[-1])
-        return self._resolve(near[-1])
+        group = min(near, key=lambda g: min(abs(line.start - spot.start) for line in g.lines))
+        self.resolved.append(group)
+        return self._resolve(group)
 
-    def _semicolon(self, spot: Spot) -> list[Edit]:
+    def _semicolon(self, spot: Spot, commas: bool = False) -> list[Edit]:
         """A macro that ends a declaration or statement by itself."""
         start, end = self._window(spot, 2)
         found: list[Edit] = []
@@ -253,24 +269,45 @@ class Repair:
             at = start + match.end(1)
             if match[2] == b"(":
                 at = closing(self.lines, start + match.end() - 1)
-            elif not word.isupper():
+            elif not _CAPITALS.fullmatch(word):
                 continue
-            if word in KEYWORDS:
+            if word in KEYWORDS or word.startswith(b"__"):
                 continue
             if at < 0 or at >= len(self.code) or self.code[at : at + 1] not in (b" ", b"\n", b"\r", b"\t"):
                 continue
-            after = self.code[following(self.base, at) : following(self.base, at) + 1]
-            if after.isalpha() or after in (b"_", b"}", b"#", b"~", b"", b"["):
+            after = self._next(at)
+            if after.isalpha() or after in (b"_", b"}", b"#", b"~", b"", b"[") or commas and after in (b'"', b"&"):
                 found.append((at, at + 1, b";"))
         return found
 
+    def _next(self, at: int) -> bytes:
+        after = following(self.base, at)
+        return self.base[after : after + 1]
+
+    def _missing(self, spot: Spot) -> list[Edit]:
+        """The parser says what is missing: the semicolon that a macro brings along."""
+        if spot.missing != ";":
+            return []
+        at = len(self.code[: spot.start].rstrip())
+        return [(at, at + 1, b";")] if self.base[at : at + 1] in (b" ", b"\t", b"\r", b"\n") else []
+
+    def _comma(self, spot: Spot) -> list[Edit]:
+        """A macro that ends in a comma."""
+        return [(start, end, b",") for start, end, _ in self._semicolon(spot, commas=True)]
+
+    def _first_specifier(self, spot: Spot) -> list[Edit]:
+        """An attribute or export macro before a type, which may be in capitals too."""
+        return self._specifier(spot)[:1]
+
     def _specifier(self, spot: Spot) -> list[Edit]:
-        """An attribute or export macro before a type or a name."""
+        """Attribute or export macros before a type or a name."""
         start, end = self._window(spot)
         found: list[Edit] = []
-        for match in _CAPITALS.finditer(self.code, start, end):
+        for match in _WORDS.finditer(self.code, start, end):
+            if match[0] not in self.maybe and not _CAPITALS.fullmatch(match[0]):
+                continue
             at, stop = match.span()
-            if match[0] in _EXPLAINED:
+            if match[0] in _EXPLAINED or self.code[stop : stop + 2] == b"::":
                 continue
             after = following(self.base, stop)
             if self.code[after : after + 1] == b"(":
@@ -279,6 +316,8 @@ class Repair:
                 if self.code[behind : behind + 1].isalpha() or self.code[behind : behind + 1] == b"_":
                     found.append((at, inner, to_spaces(self.code[at:inner])))
             elif self.code[after : after + 1].isalpha() or self.code[after : after + 1] in (b"_", b"~", b"["):
+                found.append((at, stop, b" " * (stop - at)))
+            elif match[0] in self.maybe or match[0].startswith(b"__") and self.code[after : after + 1] in (b"*", b"=", b";", b",", b")"):
                 found.append((at, stop, b" " * (stop - at)))
         return found
 
@@ -297,18 +336,75 @@ class Repair:
             inner = match[2].strip()
             what = b"(" + self.base[at + 1 : stop - 1] + b")" if inner else b"0" + b" " * (stop - at - 1)
             found.append((at, stop, what))
+        for match in _NAMED_OPERATOR.finditer(self.code, start, end):
+            found.append((match.start(1), match.end(1), b"_" * (match.end(1) - match.start(1))))
+        for match in _ATOMIC.finditer(self.code, start, end):
+            found.append((match.start(), match.end(1), to_spaces(self.code[match.start() : match.end(1)])))
+            found.append((match.end() - 1, match.end(), b" "))
+        for match in _STRUCT_MACRO.finditer(self.code, start, end):
+            found.append((match.start(), match.end(), b"struct" + to_spaces(self.code[match.start() + 6 : match.end()])))
+        return found
+
+    def _type_call(self, spot: Spot) -> list[Edit]:
+        """A macro with arguments that stands for a type: its name alone reads as one."""
+        start, end = self._window(spot, 1, 1)
+        return [(*m.span(1), to_spaces(m[1])) for m in _TYPE_CALL.finditer(self.code, start, end)]
+
+    def _whole_call(self, spot: Spot) -> list[Edit]:
+        """The same with its semicolon, for C has no empty declarations."""
+        edits = []
+        for at, _, stop in self._calls(spot):
+            behind = following(self.base, stop)
+            stop = behind + 1 if self.base[behind : behind + 1] == b";" else stop
+            edits.append((at, stop, to_spaces(self.code[at:stop])))
+        return edits
+
+    def _calls(self, spot: Spot) -> list[tuple[int, int, int]]:
+        """Macro calls around an error: where the name starts, the bracket opens, and behind its end."""
+        start, end = self._window(spot, 1, 1)
+        found: list[tuple[int, int, int]] = []
+        for match in _MACRO_CALL.finditer(self.code, start, end):
+            stop = closing(self.lines, match.end() - 1)
+            if stop > 0 and not (found and match.start() < found[-1][2]):
+                found.append((match.start(), match.end() - 1, stop))
+        around = self._around(spot.start)
+        return [around, *(f for f in found if f[1] > around[2] or f[2] <= around[0])] if around else found
+
+    def _around(self, at: int) -> tuple[int, int, int] | None:
+        """The innermost macro call that an offset lies in, where it starts further up."""
+        depth = 0
+        first = max(0, at - 4000)
+        for match in reversed(list(_BRACKETS.finditer(self.code, first, at))):
+            sign = match[0]
+            depth += sign in b")}"
+            depth -= sign in b"({"
+            if depth < 0:
+                depth = 0
+                if sign == b"{":
+                    return None
+                head = self.code[max(0, match.start() - 80) : match.end()]
+                named = [m for m in _MACRO_CALL.finditer(head) if m.end() == len(head)]
+                stop = closing(self.lines, match.start())
+                if named and stop > at:
+                    return match.end() - len(head) + named[0].start(), match.start(), stop
+        return None
+
+    def _types(self, spot: Spot) -> list[Edit]:
+        """Types among a call's arguments, which a macro takes and no function does: made to look like names."""
+        found: list[Edit] = []
+        for _, opening, stop in self._calls(spot):
+            for match in _TYPES.finditer(self.code, opening, stop):
+                word = match[0]
+                found.append((*match.span(), word[:-1] + b"_" if match[1] else b" " * len(word)))
         return found
 
     def _arguments(self, spot: Spot) -> list[Edit]:
-        """Types among a call's arguments: what a macro takes, no function does."""
-        start, end = self._window(spot, 1, 1)
-        found: list[Edit] = []
-        for match in re.finditer(rb"\b([A-Za-z_]\w*)\s*\(", self.code[start:end]):
-            at = start + match.end() - 1
-            stop = closing(self.lines, at)
-            if stop > 0 and (match[1].isupper() or match[1] in (b"va_arg", b"offsetof")) and not (found and at < found[-1][1]):
-                found.append((at + 1, stop - 1, to_spaces(self.code[at + 1 : stop - 1])))
-        return found
+        """Arguments that are no expressions."""
+        return [(at + 1, stop - 1, to_spaces(self.code[at + 1 : stop - 1])) for _, at, stop in self._calls(spot)]
+
+    def _call(self, spot: Spot) -> list[Edit]:
+        """A macro call where the grammar has no place for one, such as among enumerators."""
+        return [(at, stop, to_spaces(self.code[at:stop])) for at, _, stop in self._calls(spot)]
 
     def _statement(self, spot: Spot) -> list[Edit]:
         """A macro's call with what follows it, up to the semicolon."""
@@ -318,7 +414,7 @@ class Repair:
             return []
         at = start + match.start(1)
         stop = self.code.find(b";", at)
-        if stop < 0 or stop - at > 400 or b"{" in self.code[at:stop]:
+        if stop < 0 or stop - at > 400 or b"{" in self.code[at:stop] or b"}" in self.code[at:stop]:
             return []
         return [(at, stop, to_spaces(self.code[at:stop]))]
 
@@ -327,17 +423,24 @@ class Repair:
         for start, end, before in self.kept:
             after = self.blanked.data[start:end]
             self.blanked.size += sum(a != b for a, b in zip(before, after, strict=True))
+            if after.endswith(b"_") and not before.endswith(b"_"):
+                self.blanked.masked.append(start)
             if not after.strip():
                 self.blanked.taken.append((start, end))
-        for group in self.resolved:
-            self.blanked.size += sum(line.end - line.start for line in group.lines)
 
 
 _LADDER: tuple[Callable[[Repair, Spot], list[Edit]], ...] = (
     Repair._semicolon,
+    Repair._missing,
+    Repair._first_specifier,
     Repair._specifier,
     Repair._gap,
     Repair._conditional,
+    Repair._types,
+    Repair._type_call,
+    Repair._comma,
     Repair._arguments,
+    Repair._call,
+    Repair._whole_call,
     Repair._statement,
 )

@@ -8,9 +8,9 @@ share this, so a language states what it sees and never keeps a stack.
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
 
 from concordance.model import (
     ROLES,
@@ -25,6 +25,7 @@ from concordance.model import (
     Scope,
     Severity,
     Symbol,
+    packed,
 )
 
 from .source import Source
@@ -143,10 +144,9 @@ class Draft:
         symbols = self._symbols()
         scopes, intervals = self._scopes()
         occurrences = self._occurrences(scopes, intervals)
-        places = innermost([at for at, _ in self.imports], intervals, sort=True)
-        imports = tuple(
-            row._replace(scope=places[at]) for at, row in sorted(self.imports, key=lambda pair: pair[0])
-        )
+        self.imports.sort(key=lambda pair: pair[0])
+        places = innermost([at for at, _ in self.imports], intervals)
+        imports = tuple(row._replace(scope=place) for (_, row), place in zip(self.imports, places, strict=True))
         return FileFacts(
             symbols, tuple(scopes), occurrences, imports, findings=tuple(self.findings), doc=self.doc, exports=self.exports
         )
@@ -216,101 +216,123 @@ class Draft:
                 ends.setdefault(d.at, d.at + len(d.name.encode()))
                 roles[d.at] = _DECLARE if d.declaration else _DEFINE
         starts = sorted(ends)
-        place = innermost(starts, intervals)
+        places = innermost(starts, intervals)
         table: dict[bytes, int] = {}
         data = self.source.data
-        ids = array("I", [table.setdefault(data[s : ends[s]], len(table)) for s in starts])
-        keys = ids
+        names = [table.setdefault(data[s : ends[s]], len(table)) for s in starts]
+        written = tuple(name.decode("utf-8", "replace") for name in table)
+        keys = names
         if self.private:
-            keys = array("I", ids)
-            for at, start in enumerate(starts):
-                if start in self.private:
-                    keys[at] = table.setdefault(self.private[start], len(table))
-        bind = self._binder(scopes, place, dict(zip(starts, keys, strict=True)))
-        members = self.members
-        bound = array("i", [-1 if s in members else bind(place[s], n) for s, n in zip(starts, keys, strict=True)])
+            private = self.private
+            keys = [
+                table.setdefault(private[s], len(table)) if s in private else n for s, n in zip(starts, names, strict=True)
+            ]
+        offsets = self.source.offsets(starts)
         return Occurrences(
-            tuple(name.decode("utf-8", "replace") for name in table),
-            ids.tobytes(),
-            self.source.offsets(starts).tobytes(),
+            written,
+            packed(names),
+            packed([after - before for before, after in pairwise(chain((0,), offsets))]),
             bytes([roles[s] for s in starts]),
-            array("I", [place[s] for s in starts]).tobytes(),
-            bound.tobytes(),
-            self._receivers(starts).tobytes(),
-            self.source.offsets(self.source.line_bytes).tobytes(),
+            packed(places),
+            packed(self._bindings(scopes, starts, places, keys)),
+            self._receivers(starts),
+            packed([after - before for before, after in pairwise(self.source.offsets(self.source.line_bytes))]),
         )
 
-    def _binder(
-        self, scopes: list[Scope], place: dict[int, int], names: dict[int, int]
-    ) -> Callable[[int, int], int]:
-        """Finds the scope that binds a name: the innermost around it that declares it."""
-        declared, outside = self._declared(scopes, place, names)
+    def _bindings(self, scopes: list[Scope], starts: list[int], places: list[int], names: list[int]) -> list[int]:
+        """For each name one more than the scope that binds it: the innermost around it that declares it."""
+        width = max(names, default=0) + 1  # scope and name make one number: half the cost of a pair
+        declared, globals_, nonlocals = self._declared(scopes, starts, places, names, width)
         outward = []  # per scope, the one in which a name unknown here is looked up next
         for scope in scopes:
             parent = scope.parent
             while parent > 0 and scopes[parent].kind == "class" and not self.sees_members:
                 parent = scopes[parent].parent
             outward.append(parent)
-        known: dict[tuple[int, int], int] = {}
-
-        def bind(scope: int, name: int) -> int:
-            found = known.get((scope, name))
+        known: dict[int, int] = {}
+        members = self.members
+        bound = []
+        for start, place, name in zip(starts, places, names, strict=True):
+            if start in members:
+                bound.append(0)
+                continue
+            key = place * width + name
+            found = known.get(key)
             if found is None:
-                found = scope
-                while found >= 0 and (found, name) not in declared:
-                    found = 0 if outside.get((found, name)) == "global" else outward[found]
-                known[scope, name] = found
-            return found
-
-        return bind
+                at, passed = place, []
+                while found is None and at >= 0 and key not in declared:
+                    passed.append(key)
+                    at = 0 if key in globals_ else outward[at]
+                    key = at * width + name
+                    found = known.get(key)
+                if found is None:
+                    found = known[key] = at + 1
+                for key in passed:  # so that a name used at every depth of a deep nest is looked up once
+                    known[key] = found
+            bound.append(found)
+        return bound
 
     def _declared(
-        self, scopes: list[Scope], place: dict[int, int], names: dict[int, int]
-    ) -> tuple[set[tuple[int, int]], dict[tuple[int, int], str]]:
-        """The names each scope declares, and those that a scope says are another's."""
-        outside = {
-            (place[at], names[at]): where for at, where in self.sent.items() if where != "hoist" and place[at]
-        }
-        declared = {(0, name) for (_, name), where in outside.items() if where == "global"}
-        own = [d.at for d in self.definitions if d.occurs and not d.within and d.at not in self.members]
-        for at in self.bound.union(own):
-            scope = place[at]
-            if at in self.sent:  # an assignment expression binds outside of the comprehension, a `var` outside of its block
-                while scopes[scope].kind in ("comprehension", "block"):
-                    scope = scopes[scope].parent
-            if (scope, names[at]) not in outside:
-                declared.add((scope, names[at]))
-        return declared, outside
+        self, scopes: list[Scope], starts: list[int], places: list[int], names: list[int], width: int
+    ) -> tuple[set[int], set[int], set[int]]:
+        """The names that each scope declares, says are the file's, and says are those of a scope around."""
+        own = {d.at for d in self.definitions if d.occurs and not d.within and d.at not in self.members} | self.bound
+        sent = self.sent
+        globals_, nonlocals = set(), set()
+        declared: set[int] = set()
+        if sent:
+            for start, place, name in zip(starts, places, names, strict=True):
+                where = sent.get(start)
+                if where == "global" and place:
+                    globals_.add(place * width + name)
+                    declared.add(name)
+                elif where == "nonlocal":
+                    nonlocals.add(place * width + name)
+        for start, place, name in zip(starts, places, names, strict=True):
+            if start in own:
+                if start in sent:  # an assignment expression binds outside of the comprehension, a `var` of its block
+                    while scopes[place].kind in ("comprehension", "block"):
+                        place = scopes[place].parent
+                key = place * width + name
+                if key not in globals_ and key not in nonlocals:
+                    declared.add(key)
+        return declared, globals_, nonlocals
 
-    def _receivers(self, starts: list[int]) -> array[int]:
-        """For a name that hangs on another, how many places back that one stands."""
-        back = array("i", bytes(4 * len(starts)))
-        data = self.source.data
-        for place, start in enumerate(starts):
-            if start in self.members:
-                between = data[self.ends[starts[place - 1]] : start].strip() if place else b" "
-                back[place] = 1 if between in _JOINTS else -1
-        return back
+    def _receivers(self, starts: list[int]) -> bytes:
+        """How each name hangs on a receiver: 0 not, 1 on the name before it, 2 on an expression."""
+        hangs = bytearray(len(starts))
+        members = self.members
+        if members:
+            data, ends = self.source.data, self.ends
+            before = 0
+            for place, start in enumerate(starts):
+                if start in members:
+                    between = data[before:start]
+                    hangs[place] = 1 if place and (between in _JOINTS or between.strip() in _JOINTS) else 2
+                before = ends[start]
+        return bytes(hangs)
 
 
 _JOINTS = frozenset((b".", b"->", b"::", b"?.", b"&.", b"!."))
 
 
-def innermost(starts: list[int], intervals: list[tuple[int, int, int]], sort: bool = False) -> dict[int, int]:
+def innermost(starts: list[int], intervals: list[tuple[int, int, int]]) -> list[int]:
     """For each ascending offset, what stands third in the innermost interval around it; the first is around all."""
-    if sort:
-        starts = sorted(starts)
-    result: dict[int, int] = {}
-    around: list[tuple[int, int]] = [(intervals[0][1], intervals[0][2])]
+    result: list[int] = []
+    around: list[tuple[int, int]] = []
+    end, here = len(intervals) and intervals[0][1], intervals[0][2]
     upcoming = iter(intervals[1:])
     following = next(upcoming, None)
+    opens = following[0] if following is not None else end + 1
     for start in starts:
-        while following is not None and following[0] <= start:
-            while len(around) > 1 and around[-1][0] <= following[0]:
-                around.pop()
-            around.append((following[1], following[2]))
+        while following is not None and opens <= start:
+            while around and end <= opens:
+                end, here = around.pop()
+            around.append((end, here))
+            end, here = following[1], following[2]
             following = next(upcoming, None)
-        while len(around) > 1 and around[-1][0] <= start:
-            around.pop()
-        result[start] = around[-1][1]
+            opens = following[0] if following is not None else start + 1
+        while around and end <= start:
+            end, here = around.pop()
+        result.append(here)
     return result

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from concordance.model import Kind
+from concordance.model import Kind, Role
 
 from . import trees
 from .draft import Definition, Draft
@@ -27,6 +27,8 @@ def _word(node: Node | None) -> str:
 
 def note_imports(draft: Draft, found: dict[str, list[Node]]) -> None:
     """All that a file takes in."""
+    aliases = found.get("alias", ())  # names that others will know a thing by, and that mean nothing here
+    draft.add_names(((node.start_byte, node.end_byte) for node in aliases), Role.MENTION)
     for node in found.get("import.statement", ()):
         _note_import(draft, node)
     for node in found.get("export", ()):
@@ -85,6 +87,10 @@ def _note_passed_on(draft: Draft, node: Node, module: str) -> None:
             if one.type == "export_specifier":
                 name, alias = one.child_by_field_name("name"), one.child_by_field_name("alias")
                 draft.add_import(one.start_byte, module, name=_word(name), alias=_word(alias), form="export")
+                # A query that asks for the source behind each of these is quadratic in their number.
+                if name is not None and name.type == "identifier":
+                    draft.add_names([(name.start_byte, name.end_byte)], Role.IMPORT)
+                    draft.members.add(name.start_byte)
 
 
 def _required(call: Node) -> str:
@@ -113,7 +119,7 @@ def _note_required(draft: Draft, node: Node) -> int:
         elif inner.type == "pair_pattern":
             name, alias = inner.child_by_field_name("key"), inner.child_by_field_name("value")
             draft.add_import(child.start_byte, module, name=_word(name), alias=_word(alias), form="require")
-    if target.type == "array_pattern" or target.type == "object_pattern" and not target.named_child_count:
+    if target.type == "array_pattern" or (target.type == "object_pattern" and not target.named_child_count):
         draft.add_import(target.start_byte, module, form="require")
     return call.start_byte
 

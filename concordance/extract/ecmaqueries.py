@@ -10,7 +10,8 @@ _FUNCTION = "[(arrow_function) (function_expression) (generator_function)]"
 _MEMBERS = f"""(method_definition name: (_) @name) @definition.method
   (pair key: (_) @name value: {_FUNCTION}) @definition.method"""
 _OBJECT = f"(object [{_MEMBERS} (pair value: (object [{_MEMBERS}]))])"
-_HOLDER = f"(object (pair key: (_) @name value: (object [(method_definition) (pair value: {_FUNCTION})])) @definition.field)"
+_HOLDER = f"""(object (pair key: (_) @name
+  value: (object [(method_definition) (pair value: {_FUNCTION})])) @definition.field)"""
 
 
 def _in_each(body: str) -> str:
@@ -42,6 +43,7 @@ DEFINITIONS = f"""
 (class_declaration name: (_) @name) @definition.class
 (class_body (method_definition name: (_) @name) @definition.method)
 (variable_declarator name: (identifier) @name value: {_FUNCTION}) @definition.function
+(variable_declarator name: (identifier) @name value: (parenthesized_expression {_FUNCTION})) @definition.function
 (variable_declarator name: (identifier) @name value: (class)) @definition.class
 {_values("(program …)")}
 {_values("(export_statement declaration: …)")}
@@ -50,7 +52,8 @@ DEFINITIONS = f"""
 (export_statement value: (object) @definition.constant)
 (assignment_expression left: (member_expression property: (_) @name)
   right: [(arrow_function) (function_expression) (generator_function) (class)]) @definition.method
-(program (expression_statement (assignment_expression left: (member_expression property: (_) @name)) @definition.method))
+(program (expression_statement (assignment_expression
+  left: (member_expression property: (_) @name)) @definition.method))
 (program (expression_statement (assignment_expression right: (assignment_expression
   left: (member_expression property: (_) @name)) @definition.method)))
 {_in_each(_OBJECT)}
@@ -61,7 +64,7 @@ JAVASCRIPT_DEFINITIONS = """
 (class_body (field_definition property: (_) @name) @definition.field)
 """
 
-NAMES = f"""
+NAMES = """
 (comment) @comment
 (identifier) @read
 (shorthand_property_identifier) @read
@@ -94,8 +97,7 @@ NAMES = f"""
 (namespace_import (identifier) @import @local)
 (import_specifier !alias name: (identifier) @import @local)
 (import_specifier name: (identifier) @import @member alias: (identifier) @import @local)
-(export_specifier alias: (identifier) @mention @member)
-(export_statement (export_clause (export_specifier name: (identifier) @import @member)) source: (string))
+(export_specifier alias: (identifier) @alias @member)
 (namespace_export (identifier) @import @member)
 [(for_statement) (for_in_statement) (catch_clause) (switch_body) (class_static_block)] @scope
 (statement_block) @block

@@ -169,7 +169,7 @@ def _describe_assignment(source: Source, node: Node, definition: Definition) -> 
         definition.kind = ""
         return
     path = "".join(trees.text(receiver).split())
-    exported = path in ("exports", "module.exports") or path == "module" and definition.name == "exports"
+    exported = path in ("exports", "module.exports") or (path == "module" and definition.name == "exports")
     if value.type not in _FUNCTIONS and value.type != "class":
         definition.kind = Kind.VARIABLE if exported and value.type in _LITERALS and path != "module" else ""
         if path.endswith(".prototype") and value.type in ("identifier", "assignment_expression"):
@@ -267,7 +267,8 @@ def _note_patterns(draft: Draft, found: dict[str, list[Node]]) -> None:
             draft.define(kind, name, at, start, node.end_byte, signature=signature, nests=False)
     draft.sent.update((node.start_byte, "hoist") for node in found.get("hoist", ()))
     # A tag in small letters is an element of the page, not a name of the program.
-    draft.forget(node.start_byte for node in found.get("tag", ()) if data[node.start_byte : node.start_byte + 1].islower())
+    tags = [node.start_byte for node in found.get("tag", ())]
+    draft.forget(at for at in tags if data[at : at + 1].islower())
 
 
 def _inside(draft: Draft, node: Node) -> list[int]:

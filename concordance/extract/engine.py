@@ -7,6 +7,7 @@ facts it had not yet stated, and becomes a finding; it never costs the build.
 from __future__ import annotations
 
 from functools import cache
+from itertools import accumulate
 
 from concordance import plugins
 from concordance.model import FileFacts, Finding, Kind, Language, Metrics, Severity
@@ -18,6 +19,12 @@ from .macros import Macros
 from .source import Source
 
 LANGUAGES = "concordance.extract.languages"
+
+# Asking a tree costs the square of its depth. What people write stays far below this.
+DEEPEST = 3000
+_BRACKETS = bytes(c in b"([{" for c in range(256))
+_NO_BRACKETS = bytes(c for c in range(256) if c not in b"()[]{}")
+_STEP = (-1, 1)
 
 # Documentation stands above these; a key or a heading is not spoken of by the comment over it.
 _UNDOCUMENTED = frozenset((Kind.HEADING, Kind.LABEL))
@@ -34,9 +41,18 @@ def languages() -> tuple[Language, ...]:
     return tuple(plugins.load(LANGUAGES, name).LANGUAGE for name in readers())
 
 
+def separator(language: str) -> str:
+    """What stands between the parts of a qualified name."""
+    return str(plugins.load(LANGUAGES, language).LANGUAGE.separator) if language in readers() else "."
+
+
 def extract(text: str, language: str, macros: Macros | None = None) -> FileFacts:
     """All that a file's text says by itself, and by the repository's macros where its language has them."""
     source = Source(text, language)
+    if _nesting(source.data) > DEEPEST:
+        finding = Finding("syntax", Severity.ERROR, f"brackets nest more than {DEEPEST:,} deep: read as text", 1)
+        facts = extract_text(source)
+        return facts._replace(findings=(*facts.findings, finding))
     try:
         reader = plugins.load(LANGUAGES, language if language in readers() else "text")
         draft = reader.read(source, macros) if reader.LANGUAGE.has_macros else reader.read(source)
@@ -45,6 +61,17 @@ def extract(text: str, language: str, macros: Macros | None = None) -> FileFacts
         message = f"the {language} reader failed: {type(error).__name__}: {error}"
         finding = Finding("reader", Severity.ERROR, message, 1)
         return FileFacts(findings=(finding,), metrics=_metrics(source, Comments(source, []), Draft(source)))
+
+
+def extract_text(source: Source) -> FileFacts:
+    """The words of a file whose structure cannot be read."""
+    return _complete(source, plugins.load(LANGUAGES, "text").read(source))
+
+
+def _nesting(data: bytes) -> int:
+    """How deep brackets nest, about: those in comments and strings count, too. 0 where it cannot be too deep."""
+    brackets = data.translate(_BRACKETS, _NO_BRACKETS)
+    return max(accumulate(map(_STEP.__getitem__, brackets))) if len(brackets) > DEEPEST else 0
 
 
 def _complete(source: Source, draft: Draft) -> FileFacts:

@@ -19,11 +19,14 @@ ATTRIBUTE = "a"  # the same, with arguments
 DECLARES = "d"  # with arguments, ends in ";" or "}" by itself: no ";" stands behind its use
 OPENS = "n"  # opens a namespace, whose name follows
 CLOSES = "c"  # closes what another one opened
+PASSES = "p"  # stands for its argument, attributes apart
+TYPE = "t"  # with arguments, stands for a type
+QUOTES = "q"  # makes a text of its arguments, which need not be code
 MAYBE = "m"  # one definition is of the above, another is not; looked at only where the parser fails
 Macros = dict[bytes, str]
 
-# One file's definitions: the name, and its body's form: "w" and the words to look up, "x" for a body that stands
-# for something, or a letter from above. A "(" before it says that the macro takes arguments.
+# One file's definitions: the name, and its body's form: "e" for empty, "w" and the words to look up (none where there
+# are but attributes), "x" for a body that stands for something, or a letter from above. A "(" before it says that the macro takes arguments.
 Learned = tuple[tuple[bytes, str], ...]
 
 _DEFINE = re.compile(rb"#[ \t]*define[ \t]+([A-Za-z_]\w*)(\((?:[^)\n\\]|\\\r?\n)*\))?([^\n\\]*(?:\\\r?\n?[^\n\\]*)*)")
@@ -40,6 +43,9 @@ _ATTRIBUTES = re.compile(
     rb"__cdecl|__stdcall|__fastcall|__vectorcall|__thiscall|_Noreturn|_Thread_local|thread_local|__thread|WINAPI|"
     rb"APIENTRY|CALLBACK|__unsafe_unretained|__strong|__weak)\b"
 )
+_TYPE_BODY = re.compile(rb"(?:const\s+)?(?:struct|union|enum|class)\s+[\w#\s]+\**")
+_CALLED = re.compile(rb"([A-Za-z_]\w*)\s*" + _NESTED)
+_QUOTING = re.compile(rb"(?<!#)#\s*__VA_ARGS__")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _OPENING = re.compile(rb"(?:inline\s+)?namespace(?:\s+" + rb"([A-Za-z_][\w:]*))?\s*\{|extern\s+\"C(?:\+\+)?\"\s*\{")
 _VALUE = re.compile(rb"\s*(?:[-+~!(]*\s*)?(?:[0-9.\"']|L\"|L')")
@@ -64,26 +70,36 @@ def learn(data: bytes) -> Learned:
         name, parameters, body = match.groups()
         if _VALUE.match(body) or name in KEYWORDS:
             continue
-        form = _form(body, parameters is not None)
+        form = _form(body, parameters)
         found[name, "(" + form if parameters is not None else form] = True
     return tuple(found)
 
 
-def _form(body: bytes, arguments: bool) -> str:
+def _form(body: bytes, parameters: bytes | None) -> str:
+    arguments = parameters is not None
     if b"/" in body:
         body = _COMMENT.sub(b" ", body)
     body = body.replace(b"\\\n", b" ").replace(b"\\\r\n", b" ").strip()
     if not body:
-        return "w"
+        return "e"
     if b"{" in body or b"}" in body:
         opened = _OPENING.findall(body)
         if opened and not _OPENING.sub(b"", body).strip():
             return OPENS + "::".join(name.decode("ascii", "replace") for name in opened if name)
         if not body.strip(b"} \t;"):
             return CLOSES
+    if arguments and b"__VA_ARGS__" in body and b"__VA_ARGS__" not in _QUOTING.sub(b"", body):
+        return QUOTES
     if arguments and body[-1:] in b";}":
         return "x" if body.startswith(b"{") else DECLARES
     rest = _ATTRIBUTES.sub(b" ", body) if len(body) < 2000 else body
+    rest = rest.strip()
+    if parameters is not None and rest and rest == parameters.strip(b"() \t"):
+        return PASSES
+    if arguments and _TYPE_BODY.fullmatch(rest):
+        return TYPE
+    if b"(" in rest:
+        rest = _CALLED.sub(rb"\1", rest)
     words = rest.split()
     return "w" + b" ".join(words).decode() if all(map(_WORD.fullmatch, words)) else "x"
 
@@ -107,7 +123,7 @@ def _resolve(forms: dict[bytes, set[str]]) -> tuple[set[bytes], set[bytes]]:
     """The names one of whose bodies vanishes, directly or through other such names, and those with a body that does not."""
     blank: set[bytes] = set()
     bodies = {
-        name: [form.lstrip("(")[1:].encode().split() for form in found if form.lstrip("(")[:1] == "w"]
+        name: [form.lstrip("(")[1:].encode().split() for form in found if form.lstrip("(")[:1] in "ew"]
         for name, found in forms.items()
     }
     pending = [name for name, found in bodies.items() if found]
@@ -126,15 +142,18 @@ def _role(found: set[str], blank: bool, doubtful: bool) -> str:
     firsts = {body[:1] for body in bodies}
     opened = sorted(body for body in bodies if body[:1] == OPENS)
     if opened:
-        return max(opened, key=len) if firsts <= {OPENS, "w"} else ""
+        return max(opened, key=len) if firsts <= {OPENS, "w", "e"} else ""
     if CLOSES in firsts:
-        return CLOSES if firsts <= {CLOSES, "w"} and not arguments else ""
+        return CLOSES if firsts <= {CLOSES, "w", "e"} and not arguments else ""
     if blank:
-        sure = firsts == {"w"} and not doubtful
+        sure = firsts <= {"w", "e"} and not doubtful
         if not arguments:
             return BLANK if sure else MAYBE
         # An empty body says nothing of where it is used: as a statement it parses as it stands.
-        return ATTRIBUTE if sure and bodies != {"w"} else MAYBE
+        return ATTRIBUTE if sure and bodies != {"e"} else MAYBE
+    for role in (QUOTES, PASSES, TYPE):
+        if role in firsts and firsts <= {role, "e", "w"}:
+            return role
     return DECLARES if DECLARES in firsts and arguments else ""
 
 

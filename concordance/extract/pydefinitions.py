@@ -15,7 +15,7 @@ from concordance.model import Kind, Parameter
 
 from . import docparts, docstrings
 from .draft import Definition, Draft, innermost
-from .pynames import Captures, bind_parameters, condition_of, is_alias
+from .pynames import Captures, bind_parameters, condition_of, is_alias, starts_line
 from .trees import one_line, text
 
 _ENUM = re.compile(r"(?:^|\.)(?:\w*Enum|\w*Flag)$")
@@ -106,6 +106,7 @@ def _class(draft: Draft, node: Node, decorated: Node | None, end: int) -> None:
         _bind_type_parameters(draft, generic)
         opens = (generic.start_byte, opens[1])
     written = [one_line(text(c)) for c in arguments]
+    doc = docstring(node)
     draft.define(
         Kind.CLASS,
         text(name),
@@ -114,8 +115,9 @@ def _class(draft: Draft, node: Node, decorated: Node | None, end: int) -> None:
         end,
         signature=f"class {text(name)}{text(generic) if generic is not None else ''}"
         + (f"({', '.join(written)})" if written else ""),
-        doc=docstring(node),
-        condition=condition_of(whole),
+        doc=doc,
+        doc_parts=docparts.parts(doc) if doc else (),
+        condition=condition_of(draft.source, whole),
         modifiers=_decorators(decorated),
         bases=tuple(w for w, c in zip(written, arguments, strict=True) if c.type != "keyword_argument"),
         opens=opens,
@@ -147,7 +149,7 @@ def _function(draft: Draft, node: Node, decorated: Node | None, end: int) -> Non
         signature=f"{'async ' if is_async else ''}def {text(name)}{text(generic) if generic is not None else ''}"
         f"({_written(declared)}){f' -> {returns}' if returns else ''}",
         doc=doc,
-        condition=condition_of(whole),
+        condition=condition_of(draft.source, whole),
         modifiers=(("async",) if is_async else ()) + _decorators(decorated),
         parameters=declared,
         returns=returns,
@@ -220,7 +222,7 @@ def _alias(draft: Draft, node: Node) -> None:
     if name is not None:
         draft.define(
             Kind.TYPE, text(name), name.start_byte, node.start_byte, node.end_byte,
-            signature=one_line(text(node)), condition=condition_of(node),
+            signature=one_line(text(node)), condition=condition_of(draft.source, node),
         )  # fmt: skip
 
 
@@ -247,8 +249,7 @@ def _variables(draft: Draft, found: Captures) -> None:
     inside = innermost([node.start_byte for node in nodes], spans)
     seen = {(d.owner, d.name) for d in owners}
     attributes = []
-    for node in nodes:
-        place = inside[node.start_byte]
+    for node, place in zip(nodes, inside, strict=True):
         if place == -2:
             continue
         owner = owners[place] if place >= 0 else None
@@ -257,7 +258,7 @@ def _variables(draft: Draft, found: Captures) -> None:
             continue
         if owner is None or owner.kind == Kind.CLASS:
             for target in _plain_targets(left, "identifier"):
-                if (owner, text(target)) not in seen:
+                if (owner, text(target)) not in seen and target.start_byte in draft.bound:
                     seen.add((owner, text(target)))
                     _variable(draft, node, target, owner)
         else:
@@ -293,7 +294,7 @@ def _variable(draft: Draft, node: Node, target: Node, owner: Definition | None) 
     draft.define(
         kind, name, target.start_byte, node.start_byte, node.end_byte,
         signature=name + (f": {typed}" if typed else "") + (f" = {one_line(written)}" if written else ""),
-        condition=condition_of(node), returns=typed, nests=False, owner=owner,
+        condition=condition_of(draft.source, node), returns=typed, nests=False, owner=owner,
     )  # fmt: skip
 
 
@@ -325,7 +326,7 @@ def _exports(draft: Draft, found: Captures) -> None:
     offered: list[str] | None = None
     for node in sorted(found.get("assignment", []) + found.get("augmented", []), key=lambda n: n.start_byte):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if left is not None and right is not None and left.text == b"__all__" and node.start_point.column == 0:
+        if left is not None and right is not None and left.text == b"__all__" and starts_line(draft.source, node):
             offered = (offered or []) if node.type == "augmented_assignment" else []
             offered += _strings(right)
     for call in found.get("call", ()):

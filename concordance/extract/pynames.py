@@ -15,6 +15,7 @@ from tree_sitter import Node
 from concordance.model import Kind, Role
 
 from .draft import CODE, Draft, innermost
+from .source import Source
 from .trees import one_line, text
 
 Captures = dict[str, list[Node]]
@@ -84,10 +85,12 @@ def _types(draft: Draft, found: Captures) -> None:
     role = CODE[Role.TYPE]
     reached = 0
     spans = []
-    for node in found.get("alias", ()):
-        _not_an_alias(draft, node)
-    for node in sorted(found.get("type", ()), key=lambda n: (n.start_byte, -n.end_byte)):
-        if node.start_byte >= reached:  # an annotation inside another is part of it
+    calls = [node for node in found.get("alias", ()) if not is_alias(node)]
+    for node in sorted(found.get("type", []) + calls, key=lambda n: (n.start_byte, -n.end_byte)):
+        if node.start_byte >= reached and node.type == "type_alias_statement":
+            reached = node.end_byte
+            _type_call(draft, node)
+        elif node.start_byte >= reached:  # an annotation inside another is part of it
             reached = node.end_byte
             spans.append((node.start_byte, reached))
     if not spans:
@@ -107,11 +110,14 @@ def is_alias(node: Node) -> bool:
     return left is not None and left.named_children[0].type in ("identifier", "generic_type")
 
 
-def _not_an_alias(draft: Draft, node: Node) -> None:
-    if not is_alias(node):
-        start = node.start_byte
-        draft.ends[start] = start + len("type")
-        draft.roles[start] = CODE[Role.CALL]
+def _type_call(draft: Draft, node: Node) -> None:
+    """`type(x).y = z`: `type` is called, the attribute is set, and nothing is an annotation."""
+    start = node.start_byte
+    draft.ends[start] = start + len("type")
+    draft.roles[start] = CODE[Role.CALL]
+    left = node.child_by_field_name("left")
+    for at, _ in _targets(left.named_children[0]) if left is not None else ():
+        draft.roles[at] = CODE[Role.WRITE]
 
 
 def _further_scopes(draft: Draft, found: Captures) -> None:
@@ -153,7 +159,7 @@ def imports(draft: Draft, found: Captures) -> None:
     """Enters the import statements and the names that they bind."""
     source = draft.source
     for node in found.get("import", ()):
-        condition = condition_of(node)
+        condition = condition_of(source, node)
         module_node = node.child_by_field_name("module_name")
         future = node.type == "future_import_statement"
         whole = node.type == "import_statement"
@@ -204,9 +210,14 @@ def _identifiers(node: Node) -> Iterable[Node]:
             yield from child.named_children
 
 
-def condition_of(node: Node) -> str:
+def starts_line(source: Source, node: Node) -> bool:
+    """Whether a node stands in the first column: most statements of a module do, and need no look around."""
+    return source.data[node.start_byte - 1 : node.start_byte] in (b"", b"\n", b"\r")
+
+
+def condition_of(source: Source, node: Node) -> str:
     """The `if`, `try` or `except` that decides whether a statement runs when its scope does."""
-    if node.start_point.column == 0:
+    if starts_line(source, node):
         return ""
     inner, around = node, node.parent
     while around is not None and around.type not in ("module", "function_definition", "class_definition"):
@@ -238,8 +249,7 @@ def private(draft: Draft) -> None:
     starts = sorted(s for s, e in draft.ends.items() if data.startswith(b"__", s) and not data.endswith(b"__", s, e))
     classes = [d for d in draft.definitions if d.kind == Kind.CLASS and d.opens is not None]
     intervals = sorted((*(d.opens or (0, 0)), n) for n, d in enumerate(classes))
-    around = innermost(starts, [(0, len(data) + 1, -1), *intervals])
-    for start in starts:
-        owner = classes[around[start]].name.lstrip("_").encode() if around[start] >= 0 else b""
+    for start, place in zip(starts, innermost(starts, [(0, len(data) + 1, -1), *intervals]), strict=True):
+        owner = classes[place].name.lstrip("_").encode() if place >= 0 else b""
         if owner and start not in draft.members:
             draft.private[start] = b"_" + owner + data[start : draft.ends[start]]

@@ -1,8 +1,11 @@
-"""A second look at Python text that the grammar stumbles over although CPython reads it.
+"""A second look at Python text that the grammar stumbles over.
 
-In: a file's bytes. Out: bytes of the same length with line ends inside brackets made spaces, so
-that an indentation there, which means nothing to Python, cannot end a block. Tried only where the
-first parse has errors; offsets stay those of the original text.
+In: a file's bytes. Out: bytes of the same length that parse better, so that offsets stay those of
+the original text. Tried only where the first parse has errors.
+
+`joined` makes line ends inside brackets spaces: an indentation there means nothing to Python, but
+ends a block for the grammar. `unclosed` takes out statements whose bracket is never closed: a line
+that starts with `def` or `class` cannot stand inside brackets, and would be lost to them.
 """
 
 from __future__ import annotations
@@ -15,6 +18,10 @@ _PIECES = re.compile(
     re.S,
 )
 _FUTURE_STAR = re.compile(rb"__future__(?=\s+import\s*\*)")
+_STATEMENT = re.compile(
+    rb"[ \t]*(?:@[A-Za-z_]|(?:async[ \t]+)?def[ \t]+\w+[ \t]*[\[(]|class[ \t]+\w+[ \t]*[(:\[]|import[ \t]+\w|"
+    rb"from[ \t]+[\w.]+[ \t]+import\b|return\b|raise\b|pass\b|with[ \t]|while[ \t]|try[ \t]*:|del[ \t]|assert[ \t])"
+)
 
 
 def joined(data: bytes) -> bytes:
@@ -30,3 +37,28 @@ def joined(data: bytes) -> bytes:
         elif depth and kind in ("comment", "end"):
             result[piece.start() : piece.end()] = b" " * (piece.end() - piece.start())
     return bytes(result)
+
+
+def unclosed(data: bytes) -> tuple[bytes, list[tuple[int, int]]]:
+    """The text without the statements whose bracket is never closed, and where those stood."""
+    result = bytearray(data)
+    gone: list[tuple[int, int]] = []
+    opened: list[int] = []
+    line = 0  # where the logical line started
+    for piece in _PIECES.finditer(data):
+        kind = piece.lastgroup
+        if kind == "open":
+            opened.append(line)
+        elif kind == "close" and opened:
+            opened.pop()
+        elif kind == "end":
+            if opened and _STATEMENT.match(data, piece.end()):
+                gone.append((opened[0], piece.start()))
+                opened.clear()
+            if not opened:
+                line = piece.end()
+    if opened:
+        gone.append((opened[0], len(data)))
+    for start, end in gone:
+        result[start:end] = re.sub(rb"[^\r\n]", b" ", data[start:end])
+    return bytes(result), gone

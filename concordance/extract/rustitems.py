@@ -57,8 +57,8 @@ def describe(source: Source, node: Node, definition: Definition) -> None:
     else:
         _describe_type(source, node, definition)
     if kind in ("const_item", "static_item", "field_declaration", "type_item"):
-        words = node.child_by_field_name("type")
-        definition.returns = trees.one_line(trees.text(words)) if words is not None else ""
+        typed = node.child_by_field_name("type")
+        definition.returns = trees.one_line(trees.text(typed)) if typed is not None else ""
 
 
 def _describe_type(source: Source, node: Node, definition: Definition) -> None:
@@ -138,8 +138,8 @@ class Attributes:
             d.start, attributes, documents = self.above(d.start)
             d.condition = " and ".join(words for words in attributes if words.startswith("cfg("))
             d.modifiers = (*(words for words in attributes if not words.startswith("cfg(")), *d.modifiers)
-            d.public = d.public or d.kind == Kind.MACRO and any(w.startswith("macro_export") for w in attributes)
-            d.doc = _document(documents)
+            d.public = d.public or (d.kind == Kind.MACRO and any(w.startswith("macro_export") for w in attributes))
+            d.doc = _document(documents) or d.doc
 
     def note_file(self, found: dict[str, list[Node]]) -> None:
         """What is written of the thing around it: `//!` and `#![…]`."""
@@ -151,14 +151,14 @@ class Attributes:
         definitions = sorted(self.draft.definitions, key=lambda d: (d.start, -d.end))
         spans = [(0, len(data) + 1, -1), *((d.start, d.end, place) for place, d in enumerate(definitions))]
         places = innermost([node.start_byte for node in nodes], spans)
-        for node in nodes:
+        for node, around in zip(nodes, places, strict=True):
             words = trees.text(node).rstrip("\r\n")
             if node.type == "inner_attribute_item":
                 match = _DOC_ATTRIBUTE.fullmatch(trees.one_line(words)[3:-1].strip())
                 if not match:
                     continue
                 words = match[1]
-            said.setdefault(places[node.start_byte], []).append(words)
+            said.setdefault(around, []).append(words)
         for place, words_of_place in said.items():
             if place >= 0:
                 definitions[place].doc = _document(words_of_place)
@@ -290,10 +290,10 @@ def _note_tree(draft: Draft, tree: Node, form: str, condition: str) -> None:
             leaf = path if node.type == "use_as_clause" and path is not None else node
             full = _joined(before, trees.text(leaf))
             module, _, name = full.rpartition("::")
-            if name == "self" and module:
-                module, name = module, ""
-            elif not module:
+            if not module:
                 module, name = name, ""
+            elif name == "self":
+                name = ""
             other = trees.text(alias) if alias is not None else ""
             draft.add_import(leaf.start_byte, module, name=name, alias=other, form=form, condition=condition)
 

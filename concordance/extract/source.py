@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
+from itertools import accumulate
 
-_LINE_END = re.compile(rb"\r\n|\r|\n")
 _CONTINUATION = re.compile(rb"[\x80-\xbf]")
 
 
@@ -23,8 +23,10 @@ class Source:
         self.language = language
         # A lone surrogate cannot be encoded; "?" keeps what follows it in place.
         self.data = text.encode("utf-8", "replace")
-        self.line_bytes = [0]
-        self.line_bytes.extend(match.end() for match in _LINE_END.finditer(self.data))
+        lines = self.data.splitlines(keepends=True)  # of bytes: at \n, \r and \r\n only, as editors number them
+        self.line_bytes = [0, *accumulate(map(len, lines))]
+        if lines and not lines[-1].endswith((b"\n", b"\r")):
+            del self.line_bytes[-1]
         self.ascii = len(self.data) == len(text)
         self._continuations = [] if self.ascii else [m.start() for m in _CONTINUATION.finditer(self.data)]
 

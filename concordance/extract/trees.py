@@ -119,6 +119,11 @@ def note_errors(draft: Draft, tree: Tree, query: Query) -> None:
             draft.problem(node.start_byte, node.end_byte, f"syntax error: `{node.type}` is missing")
 
 
+def error_bytes(tree: Tree, query: Query) -> int:
+    """How much of a text the parser gave up on."""
+    return sum(node.end_byte - node.start_byte for node in captures(query, tree.root_node).get("error", ()))
+
+
 def _define(draft: Draft, grammar: Grammar, match: dict[str, list[Node]]) -> None:
     name = match["name"][0] if "name" in match else None
     for capture, nodes in match.items():

@@ -10,7 +10,7 @@ import os
 import sqlite3
 from collections.abc import Iterable
 
-from .schema import connect
+from .schema import BESIDE, connect
 
 _TABLE = "CREATE TABLE IF NOT EXISTS facts (key BLOB PRIMARY KEY, packed BLOB)"
 
@@ -24,10 +24,25 @@ class Cache:
         self._connection: sqlite3.Connection | None = None
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)
-            self._connection = connect(self.path)
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = OFF")  # what a power cut loses is made anew
-            self._connection.execute(_TABLE)
+            self._open()
+        except (OSError, sqlite3.OperationalError):  # no permission, no space, locked
+            self.close()
+        except sqlite3.Error:  # no database: nothing that could be lost with it
+            self.close()
+            self._anew()
+
+    def _open(self) -> None:
+        self._connection = connect(self.path)
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = OFF")  # what a power cut loses is made anew
+        self._connection.execute(_TABLE)
+
+    def _anew(self) -> None:
+        try:
+            for path in (self.path, *(self.path + end for end in BESIDE)):
+                if os.path.lexists(path):
+                    os.remove(path)
+            self._open()
         except (OSError, sqlite3.Error):
             self.close()
 
@@ -49,8 +64,11 @@ class Cache:
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", rows)
             self._connection.execute("COMMIT")
-        except sqlite3.Error:  # a full disk or a broken file: go on without
+        except sqlite3.OperationalError:  # a full disk: go on without
             self.close()
+        except sqlite3.Error:  # a broken file
+            self.close()
+            self._anew()
 
     def trim(self) -> None:
         """Drops the oldest facts where there are too many."""

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from typing import Any
 from urllib.parse import quote
 
-from concordance.model import File
+from concordance.model import Change, File
 
-VERSION = 1
+VERSION = 2
 
 _TYPES = {"int": "INTEGER", "str": "TEXT", "float": "REAL", "bool": "INTEGER", "bytes": "BLOB"}
 
@@ -31,7 +32,7 @@ CREATE TABLE file (id INTEGER PRIMARY KEY, {_columns(File)});
 CREATE TABLE facts (file INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE symbol (name TEXT, kind TEXT, file INTEGER, place INTEGER, line INTEGER, declaration INTEGER);
 CREATE TABLE term (text TEXT PRIMARY KEY, files INTEGER) WITHOUT ROWID;
-CREATE TABLE change (file INTEGER PRIMARY KEY, packed BLOB);
+CREATE TABLE change (path PRIMARY KEY, packed BLOB) WITHOUT ROWID;
 CREATE TABLE macro (file INTEGER PRIMARY KEY, packed BLOB);
 """
 
@@ -42,13 +43,27 @@ CREATE INDEX symbol_name ON symbol (name);
 CREATE INDEX symbol_file ON symbol (file);
 """
 
+BESIDE = ("-wal", "-shm", "-journal")  # what SQLite lays beside a database
+
 FILE_COLUMNS = ", ".join(File._fields)
 FILE_MARKS = ", ".join("?" * len(File._fields))
 
 
-def connect(path: str, readonly: bool = False) -> sqlite3.Connection:
-    """A connection that trusts nothing in the file: a repository may come with a store of its own."""
-    uri = f"file:{quote(os.fsencode(os.path.abspath(path)))}{'?mode=ro' if readonly else ''}"
+def is_ours(path: str) -> bool:
+    """Whether a database and what SQLite lays beside it are plain files: a repository may come with links instead."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode) and not any(os.path.islink(path + end) for end in BESIDE)
+    except OSError:
+        return False
+
+
+def connect(path: str, mode: str = "rwc") -> sqlite3.Connection:
+    """A connection that trusts nothing in the file: a repository may come with a store of its own.
+
+    `mode` is one of SQLite's, or "immutable" for a file in a folder that may not be written.
+    """
+    asked = "immutable=1" if mode == "immutable" else f"mode={mode}"
+    uri = f"file:{quote(os.fsencode(os.path.abspath(path)))}?{asked}"
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=60.0, check_same_thread=False)
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
@@ -62,6 +77,22 @@ def stored_path(path: str) -> str | bytes:
     except UnicodeEncodeError:
         return os.fsencode(path)
     return path
+
+
+# A file's history as it is packed: its path is the row's, and those of its companions are bytes.
+StoredChange = tuple[int, tuple[tuple[str, int], ...], int, int, tuple[tuple[bytes, int], ...]]
+
+
+def stored_change(change: Change) -> StoredChange:
+    """A file's history as a value of the store."""
+    together = tuple((os.fsencode(path), times) for path, times in change.together)
+    return change.commits, change.authors, change.first, change.last, together
+
+
+def change_from(path: str, value: StoredChange) -> Change:
+    """The history of a stored value."""
+    commits, authors, first, last, together = value
+    return Change(path, commits, authors, first, last, tuple((os.fsdecode(other), times) for other, times in together))
 
 
 def path_from(value: str | bytes) -> str:

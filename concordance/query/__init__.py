@@ -1,0 +1,1 @@
+"""From a question to its answer: one file per command."""

@@ -13,4 +13,4 @@ LANGUAGE = Language("c", "C", extensions=(".c", ".h"), separator="::", has_macro
 
 def read(source: Source, macros: Macros | None = None) -> Draft:
     """One C file."""
-    return cfamily.read(source, "tree_sitter_c", macros)
+    return cfamily.read(source, cfamily.C, macros)

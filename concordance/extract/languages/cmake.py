@@ -33,8 +33,10 @@ _USE = re.compile(rb"(?<!\\)\$\{([\w./+-]+)\}")
 _NAME = re.compile(rb"[A-Za-z_][\w.+-]*\Z")
 _LIBRARY = re.compile(rb"[A-Za-z_][\w.+-]*(?:::[\w.+-]+)*\Z")
 _FLOW = frozenset(
-    "if elseif else endif foreach endforeach while endwhile function endfunction macro endmacro block endblock "
-    "break continue return".split()
+    (
+        "if", "elseif", "else", "endif", "foreach", "endforeach", "while", "endwhile", "function", "endfunction",
+        "macro", "endmacro", "block", "endblock", "break", "continue", "return",
+    )
 )
 _TESTS = frozenset(
     b"NOT AND OR COMMAND POLICY TARGET TEST EXISTS IS_NEWER_THAN IS_DIRECTORY IS_SYMLINK IS_ABSOLUTE MATCHES LESS "
@@ -48,8 +50,12 @@ _LINKING = frozenset(
 _IMPORTS = frozenset(("include", "add_subdirectory", "find_package"))
 _TARGETS = frozenset(("add_library", "add_executable", "add_custom_target"))
 _TARGET_WORDS = frozenset(
-    "STATIC SHARED MODULE OBJECT INTERFACE IMPORTED ALIAS EXCLUDE_FROM_ALL GLOBAL WIN32 MACOSX_BUNDLE ALL".split()
+    (
+        "STATIC", "SHARED", "MODULE", "OBJECT", "INTERFACE", "IMPORTED", "ALIAS", "EXCLUDE_FROM_ALL", "GLOBAL", "WIN32",
+        "MACOSX_BUNDLE", "ALL",
+    )
 )
+_ASKING = frozenset((b"LENGTH", b"GET", b"JOIN", b"SUBLIST", b"FIND"))  # what `list` reads with
 _SHOWN = 200
 
 
@@ -106,7 +112,8 @@ def _commands(draft: Draft, resume: bool) -> tuple[list[Command], bool]:
                 continue
             if word is not None or kind != "word":
                 at = word or match
-                draft.problem(at.start(), at.end(), f"syntax error at `{one_line(at[0][:60].decode('utf-8', 'replace'))}`")
+                said = one_line(at[0][:60].decode("utf-8", "replace"))
+                draft.problem(at.start(), at.end(), f"syntax error at `{said}`")
             word = match if kind == "word" and _COMMAND.match(match[0]) else None
         elif kind == "open":
             depth += 1
@@ -273,9 +280,9 @@ class _Reading:
             named = arguments
         elif name.startswith("target_") or name == "set_target_properties":
             named = arguments[:1]
-        elif name == "list" and len(arguments) > 1 or name == "unset" and arguments:
+        elif (name == "list" and len(arguments) > 1) or (name == "unset" and arguments):
             written = arguments[1 if name == "list" else 0]
-            role = Role.READ if self._raw(arguments[0]) in (b"LENGTH", b"GET", b"JOIN", b"SUBLIST", b"FIND") else Role.WRITE
+            role = Role.READ if self._raw(arguments[0]) in _ASKING else Role.WRITE
             if _NAME.match(self._raw(written)):
                 self.draft.add_names([(written.start, written.end)], role)
             return

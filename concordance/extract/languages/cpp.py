@@ -22,4 +22,4 @@ LANGUAGE = Language(
 
 def read(source: Source, macros: Macros | None = None) -> Draft:
     """One C++ file."""
-    return cfamily.read(source, "tree_sitter_cpp", macros)
+    return cfamily.read(source, cfamily.CPP, macros)

@@ -13,4 +13,4 @@ LANGUAGE = Language("cuda", "CUDA", extensions=(".cu", ".cuh", ".hip"), separato
 
 def read(source: Source, macros: Macros | None = None) -> Draft:
     """One CUDA file."""
-    return cfamily.read(source, "tree_sitter_cuda", macros)
+    return cfamily.read(source, cfamily.CUDA, macros)

@@ -79,7 +79,7 @@ def _instructions(data: bytes, comments: list[tuple[int, int]]) -> list[tuple[in
             continue
         text += raw
         found.append((start, bytes(text), start + len(text)))
-        if text[:12].lstrip()[:4].upper() in (b"RUN ", b"COPY", b"ADD "):
+        if bytes(text.lstrip()[:4]).upper() in (b"RUN ", b"COPY", b"ADD "):
             marks = [mark[2] for mark in _HEREDOC.finditer(text)]
             if marks and re.search(rb"^\t*" + re.escape(marks[-1]) + rb"\r?$", data[match.end() :], re.M) is None:
                 marks = []  # a shift of bits, or a document that nothing ends

@@ -12,7 +12,10 @@ from concordance.extract.source import Source
 from concordance.model import Language
 
 LANGUAGE = Language(
-    "javascript", "JavaScript", extensions=(".js", ".mjs", ".cjs", ".jsx"), interpreters=("node", "nodejs", "deno", "bun")
+    "javascript",
+    "JavaScript",
+    extensions=(".js", ".mjs", ".cjs", ".jsx"),
+    interpreters=("node", "nodejs", "deno", "bun"),
 )
 
 GRAMMAR = trees.Grammar(

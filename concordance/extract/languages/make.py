@@ -34,7 +34,9 @@ _ENDEF = re.compile(rb"\s*endef\b")
 _NESTED = re.compile(rb"\s*define\b")
 _CONDITION = re.compile(rb"\s*(ifeq|ifneq|ifdef|ifndef|else|endif)\b(.*)", re.S)
 _INCLUDE = re.compile(rb"\s*(-include|sinclude|include)\s")
-_ASSIGN = re.compile(rb"\s*((?:(?:export|override|private|unexport)\s+)*)([^\s:=#+?!]+(?:[+?!][^\s:=#+?!]+)*)\s*(:{0,3}=|\+=|\?=|!=)")
+_ASSIGN = re.compile(
+    rb"\s*((?:(?:export|override|private|unexport)\s+)*)([^\s:=#+?!]+(?:[+?!][^\s:=#+?!]+)*)\s*(:{0,3}=|\+=|\?=|!=)"
+)
 _EXPORT = re.compile(rb"\s*(?:export|unexport)\b")
 _RULE = re.compile(rb"([^:=#]*[^:=#\s&])\s*(&?::?)(?!=)")
 _USE = re.compile(rb"(?<!\$)(?:\$\$)*\$[({]\s*(?:call\s+([\w.-]+)|([\w.-]*[A-Za-z_.-][\w.-]*)\s*(?=[)}:]))")
@@ -42,7 +44,8 @@ _TESTED = re.compile(rb"\s*([\w.-]+)")
 _NAME = re.compile(rb"[^$%*?()\[\]{}\"'`]+\Z")
 _SPECIAL = frozenset(
     b".PHONY .SUFFIXES .DEFAULT .PRECIOUS .INTERMEDIATE .NOTINTERMEDIATE .SECONDARY .SECONDEXPANSION "
-    b".DELETE_ON_ERROR .IGNORE .LOW_RESOLUTION_TIME .SILENT .EXPORT_ALL_VARIABLES .NOTPARALLEL .ONESHELL .POSIX .WAIT".split()
+    b".DELETE_ON_ERROR .IGNORE .LOW_RESOLUTION_TIME .SILENT .EXPORT_ALL_VARIABLES .NOTPARALLEL .ONESHELL .POSIX "
+    b".WAIT".split()
 )
 
 
@@ -74,7 +77,7 @@ def _masked(line: bytes) -> bytes:
         return line
     for _ in range(20):  # each turn takes out the innermost; deeper nesting no one writes
         plain = _REFERENCE.sub(lambda m: b"x" * len(m[0]), line)
-        if plain == line and b"$(" in line or b"${" in line and plain == line:
+        if plain == line and (b"$(" in line or b"${" in line):
             plain = _INNER.sub(lambda m: b"x" * len(m[0]), line)
         if plain == line:
             break
@@ -95,7 +98,7 @@ class _Reading:
     def line(self, at: int, raw: bytes) -> None:
         end = at + len(raw.rstrip())
         if self.block is not None:
-            self._in_define(at, raw, end)
+            self._in_define(self.block, at, raw, end)
         elif raw.startswith(b"\t") and self.in_rule:
             if raw.strip():
                 for definition in self.rule:
@@ -113,17 +116,16 @@ class _Reading:
         if self.block is not None:
             self.draft.problem(self.block.start, self.block.at, "syntax error: `endef` is missing")
 
-    def _in_define(self, at: int, raw: bytes, end: int) -> None:
-        assert self.block is not None
+    def _in_define(self, block: Definition, at: int, raw: bytes, end: int) -> None:
         if _NESTED.match(raw):
             self.depth += 1
         elif _ENDEF.match(raw):
             self.depth -= 1
-            self.block.end = end
+            block.end = end
             if self.depth == 0:
                 self.block = None
         else:
-            self.block.end = max(self.block.end, end)
+            block.end = max(block.end, end)
             self._uses(at, raw)
 
     def _statement(self, at: int, raw: bytes) -> None:
@@ -149,8 +151,8 @@ class _Reading:
         elif rule:
             self._rule(at, raw, line, rule, help_text.decode("utf-8", "replace"))
         elif _EXPORT.match(line):
-            words = [m.span() for m in _WORD.finditer(line)][1:]
-            self.draft.add_names(((at + a, at + b) for a, b in words if _NAME.match(raw[a:b])), Role.READ)
+            said = [m.span() for m in _WORD.finditer(line)][1:]
+            self.draft.add_names(((at + a, at + b) for a, b in said if _NAME.match(raw[a:b])), Role.READ)
 
     def _directive(self, at: int, raw: bytes, line: bytes) -> bool:
         """Conditionals, includes and defines; whether the line was one."""
@@ -232,12 +234,11 @@ class _Reading:
                 continue
             name = raw[a:b].decode("utf-8", "replace")
             start = at + len(raw) - len(raw.lstrip())
-            self.rule.append(
-                self.draft.define(
-                    Kind.TARGET, name, at + a, start, end, signature=signature, doc=help_text,
-                    condition=self._condition(), nests=False,
-                )  # fmt: skip
-            )
+            target = self.draft.define(
+                Kind.TARGET, name, at + a, start, end, signature=signature, doc=help_text,
+                condition=self._condition(), nests=False,
+            )  # fmt: skip
+            self.rule.append(target)
 
     def _uses(self, at: int, raw: bytes) -> None:
         found = [(m.span(1), Role.CALL) if m[1] else (m.span(2), Role.READ) for m in _USE.finditer(raw)]

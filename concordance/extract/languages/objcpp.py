@@ -13,4 +13,4 @@ LANGUAGE = Language("objcpp", "Objective-C++", extensions=(".mm",), separator=":
 
 def read(source: Source, macros: Macros | None = None) -> Draft:
     """One Objective-C++ file."""
-    return cfamily.read(source, "tree_sitter_cpp", macros)
+    return cfamily.read(source, cfamily.CPP, macros, objects=True)

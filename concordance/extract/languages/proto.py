@@ -28,7 +28,8 @@ _TOKEN = re.compile(
 )
 _PART = re.compile(rb"[A-Za-z_]\w*")
 _SCALARS = frozenset(
-    b"double float int32 int64 uint32 uint64 sint32 sint64 fixed32 fixed64 sfixed32 sfixed64 bool string bytes group".split()
+    b"double float int32 int64 uint32 uint64 sint32 sint64 fixed32 fixed64 sfixed32 sfixed64 bool string bytes "
+    b"group".split()
 )
 _LABELS = frozenset((b"optional", b"required", b"repeated"))
 _BLOCKS = {
@@ -38,6 +39,7 @@ _BLOCKS = {
     b"oneof": Kind.UNION,
     b"extend": None,
 }
+_UNNAMED = frozenset((b"option", b"reserved", b"extensions", b"syntax", b"edition"))
 _OPENING = {b"{": 1, b"[": 1, b"(": 1, b"}": -1, b"]": -1, b")": -1}
 
 
@@ -70,7 +72,8 @@ def read(source: Source) -> Draft:
             continue
         token = Token(match.start(), match.end(), kind, match[0])
         if kind == "sign":
-            if token.text in (b"[", b"(") or depth and token.text in _OPENING or token.text == b"{" and _holds_values(statement):
+            value = token.text == b"{" and _holds_values(statement)
+            if value or token.text in (b"[", b"(") or (depth and token.text in _OPENING):
                 depth = max(0, depth + _OPENING[token.text])
             elif depth == 0 and token.text in (b";", b"{", b"}"):
                 reading.statement(statement, token)
@@ -126,7 +129,7 @@ class _Reading:
         words = [token.text for token in tokens]
         word = words[0]
         named = len(tokens) > 1 and tokens[1].kind == "name"
-        if inner == b"skip" or (word in (b"option", b"reserved", b"extensions", b"syntax", b"edition") and b"=" != words[1:2]):
+        if inner == b"skip" or word in _UNNAMED:
             return None
         if inner == b"enum":
             self._field(tokens, end, Kind.ENUMERATOR, 0)
@@ -168,9 +171,8 @@ class _Reading:
         text = self.draft.source.slice(tokens[0].start, tokens[-1].end)
         sides = re.findall(r"\(([^)]*)\)", text)
         parameters = (Parameter("", "", one_line(sides[0])),) if sides else ()
-        definition = self._define(
-            Kind.METHOD, tokens[1], tokens, end, parameters=parameters, returns=one_line(sides[1]) if len(sides) > 1 else ""
-        )
+        returns = one_line(sides[1]) if len(sides) > 1 else ""
+        definition = self._define(Kind.METHOD, tokens[1], tokens, end, parameters=parameters, returns=returns)
         return _Block(b"skip", definition)
 
     def _member(self, tokens: list[Token], end: Token) -> _Block | None:

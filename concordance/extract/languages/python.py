@@ -8,7 +8,7 @@ in the middle of an edit. One parser serves both, for a second reader would be a
 
 from __future__ import annotations
 
-from tree_sitter import Parser, Tree
+from tree_sitter import Tree
 
 from concordance.extract import pydefinitions, pynames, pyrepair, trees
 from concordance.extract.draft import Draft
@@ -69,9 +69,8 @@ GRAMMAR = trees.Grammar("tree_sitter_python", names=_NAMES)
 def read(source: Source) -> Draft:
     """One Python file."""
     tools = trees.compiled(GRAMMAR)
-    tree = _tree(tools.parser, source.data)
     draft = Draft(source)
-    trees.note_errors(draft, tree, tools.errors)
+    tree = _tree(tools, draft)
     found = trees.captures(tools.names, tree.root_node)
     draft.comments.extend((node.start_byte, node.end_byte) for node in found.get("comment", ()))
     pynames.names(draft, found)
@@ -81,10 +80,19 @@ def read(source: Source) -> Draft:
     return draft
 
 
-def _tree(parser: Parser, data: bytes) -> Tree:
-    tree = parser.parse(data)
+def _tree(tools: trees.Compiled, draft: Draft) -> Tree:
+    """The tree that best fits the text, with what does not fit in it noted."""
+    data = draft.source.data
+    tree = tools.parser.parse(data)
     if tree.root_node.has_error:
-        again = parser.parse(pyrepair.joined(data))
-        if not again.root_node.has_error:
-            return again
+        joined = tools.parser.parse(pyrepair.joined(data))
+        if not joined.root_node.has_error:
+            return joined
+        text, gone = pyrepair.unclosed(data)
+        without = tools.parser.parse(text) if gone else tree
+        if gone and trees.error_bytes(without, tools.errors) < trees.error_bytes(tree, tools.errors):
+            tree = without
+            for start, end in gone:
+                draft.problem(start, end, "syntax error: a bracket is never closed")
+    trees.note_errors(draft, tree, tools.errors)
     return tree

@@ -138,7 +138,9 @@ def _around(draft: Draft, spans: list[tuple[int, int]], starts: list[int]) -> di
     """For each start, the place of the innermost span around it, -1 for none."""
     intervals = [(start, end, place) for place, (start, end) in enumerate(spans)]
     intervals.sort(key=lambda interval: (interval[0], -interval[1]))
-    return innermost(starts, [(0, len(draft.source.data) + 1, -1), *intervals], sort=True)
+    starts = sorted(starts)
+    places = innermost(starts, [(0, len(draft.source.data) + 1, -1), *intervals])
+    return dict(zip(starts, places, strict=True))
 
 
 def _conditions(draft: Draft, nodes: list[Node]) -> None:

@@ -19,7 +19,7 @@ LANGUAGE = Language(
     "starlark",
     "Starlark",
     extensions=(".bzl", ".star", ".bazel", ".buck", ".build"),
-    filenames=("BUILD", "BUILD.*", "*.BUILD", "WORKSPACE", "WORKSPACE.*", "MODULE.bazel", "BUCK", "TARGETS", "Tiltfile"),
+    filenames=("BUILD", "BUILD.*", "*.BUILD", "WORKSPACE", "WORKSPACE.*", "MODULE.bazel", "BUCK", "TARGETS"),
 )
 
 DEFINITIONS = """
@@ -79,12 +79,10 @@ def _describe(source: Source, node: Node, definition: Definition) -> None:
     else:
         function = node.child_by_field_name("function")
         definition.signature = f"{trees.text(function) if function is not None else ''}(name = {definition.name})"
-        at, end = definition.at, definition.at + len(definition.name.encode())
-        definition.name = definition.name[1:-1]
+        plain = definition.name[:1] in "\"'" and definition.name[:3] not in ('"""', "'''")
+        definition.name = definition.name[1:-1] if plain else ""
         definition.at += 1
         definition.public = True
-        if not definition.name.strip("\"'") or source.data[at : at + 1] not in (b'"', b"'") or b"\n" in source.data[at:end]:
-            definition.name = ""
 
 
 def _parameters(node: Node | None) -> tuple[Parameter, ...]:

@@ -108,7 +108,8 @@ class _Tables:
         words = f"[{words}]"
         first, count = self.arrays.get(path, (None, 0))
         if first is None:
-            first = draft.define(Kind.KEY, path[-1], at, node.start_byte, end, signature=words, within=within, nests=False)
+            first = draft.define(Kind.KEY, path[-1], at, node.start_byte, end, signature=words, within=within)
+            first.nests = False
         else:
             draft.add_names([parts[-1]], Role.DEFINE)
         self.arrays[path] = first, count + 1

@@ -48,6 +48,12 @@ _SHAPES = {
     "block_sequence": "sequence",
     "flow_sequence": "sequence",
 }
+# The grammar's scanner keeps the open blocks, of which there may be two at a column, in a fixed space;
+# beyond 250 it writes past the end of it and takes the whole process down.
+_DEEPEST = 110
+_DEEP_LINE = re.compile(rb"^[ \t?:-]{%d}" % _DEEPEST, re.M)
+_PREFIX = re.compile(rb"^([ \t]*)((?:[?:-][ \t]+)*)(?=[^\s])", re.M)
+_SIGN = re.compile(rb"[?:-]")
 _TAG_LINE = re.compile(rb"^[ \t]*(?:\{\{.*\}\}|\{%.*%\}|\{#.*#\})[ \t]*(?=\r?$)", re.M)
 _QUOTED = re.compile(rb'(?<=[:\-,\[{] )(?:"(?:[^"\\]|\\.)*"|\'[^\']*\')(?=[ \t]*(?:[\r\n,\]}#]|\Z))', re.S)
 _TAG = re.compile(rb"\{\{[^\r\n]*?\}\}|\{%[^\r\n]*?%\}|\{#[^\r\n]*?#\}")
@@ -60,9 +66,8 @@ def read(source: Source) -> Draft:
     parts = [part for part in parts if part.key[0] < part.key[1]]
     parts.extend(_bare(source, node) for node in found.get("bare", ()))
     parts.extend(keyed.Part(node.start_byte, node.end_byte, keyed.SEQUENCE) for node in found.get("sequence", ()))
-    parts.extend(
-        keyed.Part(node.start_byte, node.end_byte, keyed.ITEM, shape=_item_shape(node)) for node in found.get("item", ())
-    )
+    items = found.get("item", ())
+    parts.extend(keyed.Part(node.start_byte, node.end_byte, keyed.ITEM, shape=_item_shape(node)) for node in items)
     outline = keyed.enter(draft, parts)
     for node, name in zip(found.get("anchor", ()), found.get("name", ()), strict=True):
         draft.define(
@@ -73,9 +78,12 @@ def read(source: Source) -> Draft:
 
 
 def _parse(source: Source) -> tuple[Draft, dict[str, list[Node]]]:
+    draft = Draft(source)
+    if _DEEP_LINE.search(source.data) and _depth(source.data) > _DEEPEST:
+        draft.problem(0, len(source.data), f"not read: nested deeper than {_DEEPEST} levels")
+        return draft, {}
     tools = trees.compiled(GRAMMAR)
     tree = tools.parser.parse(source.data)
-    draft = Draft(source)
     if tree.root_node.has_error:
         plain, blanked = _without_tags(source.data)
         filled = tools.parser.parse(_QUOTED.sub(_unbroken, plain))
@@ -86,6 +94,21 @@ def _parse(source: Source) -> tuple[Draft, dict[str, list[Node]]]:
     found = trees.captures(tools.names, tree.root_node)
     trees.note_names(draft, {name: nodes for name, nodes in found.items() if name in (Role.READ, "comment")})
     return draft, found
+
+
+def _depth(data: bytes) -> int:
+    """The most columns at which a block is open at once."""
+    deepest = 0
+    columns: list[int] = []
+    for line in _PREFIX.finditer(data):
+        spaces, signs = len(line[1]), line[2]
+        starts = [spaces + m.start() for m in _SIGN.finditer(signs)]
+        for column in [*starts, spaces + len(signs)]:
+            while columns and columns[-1] >= column:
+                columns.pop()
+            columns.append(column)
+        deepest = max(deepest, len(columns))
+    return deepest
 
 
 def _without_tags(data: bytes) -> tuple[bytes, int]:
@@ -175,7 +198,8 @@ def _imports(draft: Draft, outline: keyed.Outline) -> None:
         if part.shape != "scalar" or not (orbs or name == "uses"):
             continue
         path = _path(outline, place) if name == "uses" else ()
-        if path[-3:] == ("steps", "-", "uses") and path[0] in ("jobs", "runs") or len(path) == 3 and path[0] == "jobs":
+        step = path[-3:] == ("steps", "-", "uses") and path[0] in ("jobs", "runs")
+        if step or (len(path) == 3 and path[0] == "jobs"):
             alias = ""
         elif _path(outline, outline.parents[place]) == ("orbs",):
             alias = name

@@ -1,0 +1,1 @@
+"""Measurements against programs written by others, on real repositories."""

@@ -1,0 +1,115 @@
+"""`make bench`: every bar with what was measured, in one run.
+
+In: `$CORPUS`, a folder that holds checkouts named `pytorch`, `torch-wheel` and, for scale, `linux`
+(those that are missing are passed over, and said). Out: a table on standard output. Speed is a
+ratio to `ctags -R` in the same run, for machines differ and are noisy.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from bench import ctags, libclang, measure, python
+from concordance.collect import source
+from concordance.facts.read import Facts
+from concordance.pipeline import FOLDER
+
+CONCORD = str(Path(sys.executable).parent / "concord")
+
+
+def row(what: str, bar: str, measured: str) -> None:
+    """Prints one line of the table."""
+    print(f"| {what} | {bar} | {measured} |", flush=True)
+
+
+def python_oracles(corpus: Path) -> None:
+    """Our Python reader beside `ast` and `symtable`."""
+    library = Path(os.__file__).parent
+    for name, folder in (("standard library", library), ("pytorch", corpus / "pytorch"), ("torch-wheel", corpus / "torch-wheel")):
+        if folder.exists():
+            found = python.run(str(folder))
+            row(
+                f"Python definitions and imports, {name} ({found.files:,} files)",
+                "equal to ast",
+                f"{found.definitions:,} compared, {found.missing} missing, {found.invented} invented",
+            )
+            row(
+                f"Python bindings, {name}",
+                "equal to symtable",
+                f"{found.names:,} names in {found.scopes:,} scopes, {found.scopes_differ} scopes differ",
+            )
+            for example in found.examples[:10]:
+                print(f"    {example}")
+
+
+def c_oracles(root: Path) -> None:
+    """Our C-family readers beside ctags, and libclang as the judge between the two."""
+    rows, differ, results = ctags.run(root)
+    row("C, C++, CUDA definitions, F1 to ctags", ">= 0.97", ", ".join(f"{kind} {score:.4f}" for kind, *_, score in rows))
+    for language in ("cpp", "cuda"):
+        mine = [r for r in results if r.language == language]
+        size = sum(r.size for r in mine)
+        row(
+            f"{language} files with a parse error",
+            "<= 5 % of files, 0.3 % of bytes, 0.5 % blanked",
+            f"{sum(bool(r.broken) for r in mine) / len(mine):.2%}, {sum(r.errors for r in mine) / size:.3%}, "
+            f"{sum(r.blanked for r in mine) / size:.3%}",
+        )
+    row("300 differences judged by libclang, ours right", ">= 90 %", libclang.judged(root, differ))
+
+
+def ledger(root: Path) -> None:
+    """Every file of git's list once."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True).stdout
+    theirs = sorted(os.fsdecode(path) for path in listed.split(b"\0") if path)
+    with Facts(str(root / FOLDER)) as facts:
+        ours = sorted(file.path for file in facts.files())
+    row("ledger", "git ls-files, each once", "equal" if ours == theirs else f"differs in {len(set(ours) ^ set(theirs))}")
+
+
+def speed(root: Path, name: str, with_ctags: bool) -> None:
+    """A cold build, a second one, and their memory."""
+    size = sum(entry.size for entry in source.walk(str(root)))
+    with tempfile.TemporaryDirectory() as scratch:
+        shutil.rmtree(root / FOLDER, ignore_errors=True)
+        env = {"CONCORDANCE_CACHE": scratch}
+        tags = 0.0
+        if with_ctags:
+            command = ["ctags", "-R", "-f", os.path.join(scratch, "tags"), "."]
+            tags = min(measure.run(command, str(root)).seconds for _ in range(2))
+        cold = measure.run([CONCORD, "build", str(root), "--jobs", "2", "--json"], env=env)
+        steps = json.loads(cold.output)["seconds"]
+        ratio = f" = {cold.seconds / tags:.1f} x ctags ({tags:.2f} s)" if tags else ""
+        shares = ", ".join(f"{step} {seconds:.1f} s" for step, seconds in steps.items())
+        row(f"{name}, cold, 2 processes ({size / 1e6:.0f} MB)", "<= 5 x ctags -R", f"{cold.seconds:.1f} s{ratio}: {shares}")
+        row(f"{name}, peak memory of all processes", "<= 1 GiB (linux 2)", f"{cold.peak / 2**20:.0f} MiB")
+        again = min(measure.run([CONCORD, "build", str(root)], env=env).seconds for _ in range(3))
+        row(f"{name}, second build", "<= 0.5 s", f"{again:.2f} s")
+        store, cache = (root / FOLDER / "index.db").stat().st_size, Path(scratch, "facts.db").stat().st_size
+        row(f"{name}, size of store and cache", "", f"{store / 1e6:.0f} MB and {cache / 1e6:.0f} MB")
+
+
+def main() -> None:
+    """Prints the whole table."""
+    corpus = Path(os.environ.get("CORPUS", "../corpus"))
+    print("| what | bar | measured |\n|---|---|---|")
+    row("concord --version", "<= 0.15 s", f"{min(measure.run([CONCORD, '--version']).seconds for _ in range(5)):.2f} s")
+    for name in ("pytorch", "torch-wheel", "linux"):
+        if not (corpus / name).exists():
+            print(f"    {corpus / name} is not there: passed over", flush=True)
+        else:
+            speed(corpus / name, name, with_ctags=True)
+            ledger(corpus / name)
+    python_oracles(corpus)
+    if (corpus / "pytorch").exists():
+        c_oracles(corpus / "pytorch")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Runs a command and measures it: time, and the memory of all its processes together.
+
+Memory is the sum of the processes' proportional set sizes, sampled while the command runs: a page
+that two of them share counts once.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from typing import NamedTuple
+
+
+class Measured(NamedTuple):
+    """One run."""
+
+    seconds: float
+    peak: int  # bytes
+    output: str
+
+
+def run(command: list[str], cwd: str | None = None, env: dict[str, str] | None = None) -> Measured:
+    """Runs a command to its end."""
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        command, cwd=cwd, env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    peak = 0
+    while process.poll() is None:
+        peak = max(peak, sum(map(_memory, _tree(process.pid))))
+        time.sleep(0.1)
+    seconds = time.perf_counter() - began
+    output = process.stdout.read() if process.stdout else ""
+    if process.returncode:
+        sys.exit(f"{' '.join(command)} failed:\n{output}")
+    return Measured(seconds, peak, output)
+
+
+def _tree(pid: int) -> list[int]:
+    """A process and all that descend from it."""
+    found = [pid]
+    for one in found:
+        try:
+            for thread in os.listdir(f"/proc/{one}/task"):
+                with open(f"/proc/{one}/task/{thread}/children") as file:
+                    found += [int(child) for child in file.read().split()]
+        except OSError:
+            continue
+    return found
+
+
+def _memory(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/smaps_rollup") as file:
+            return next((int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:")), 0)
+    except (OSError, ValueError):
+        return 0

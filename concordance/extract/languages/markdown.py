@@ -1,0 +1,194 @@
+"""Markdown: headings with what stands under them, anchors, relative links and images, code that prose mentions.
+
+In: a file. Out: a heading for each heading, from its line to the next of its level or above, its name
+without markup and its signature as written; a label for each anchor (`{#id}`, `<a name="id">`); an import
+of form "link" or "image" for each target that is relative, so that a later stage can resolve it; a mention
+for each code span that is a name, and for dotted names within the others. Code blocks, comments and
+front matter are not prose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.draft import Draft
+from concordance.extract.markdownblocks import Block, blocks
+from concordance.extract.prose import NAME_IN_CODE, Heading, add_headings, code_names, is_relative, opening
+from concordance.extract.source import Source
+from concordance.model import Kind, Language, Role
+
+LANGUAGE = Language("markdown", "Markdown", extensions=(".md", ".markdown", ".mdx", ".mkd"))
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_TICKS = re.compile(r"(?<!\\)`+")
+_SIGNS = re.compile(r"\\.|!\[|\[|\]|<[a-zA-Z!/][^<>]*>", re.S)
+_DESTINATION = re.compile(
+    r"\(\s*(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))*))(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*\)"
+)
+_DEFINITION = re.compile(r"^[ >]{0,6}\[(?!\^)((?:[^\[\]\\]|\\.)+)\]:[ \t]*(?:<([^<>\n]*)>|(\S+))", re.M)
+_EXPLICIT_ID = re.compile(r"[ \t]*\{[^{}]*#([\w:.-]+)[^{}]*\}[ \t]*$")
+_ATTRIBUTE = re.compile(r"\b(name|id|href|src)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.I)
+_TARGET = re.compile(r"^[ \t]*\(([\w:.-]+)\)=[ \t]*$", re.M)
+_LONGEST = 5_000  # characters of a heading or first paragraph; looking for pairs of signs is quadratic
+_IMAGE = re.compile(r"!\[[^\[\]]*\](?:\([^()]*\)|\[[^\[\]]*\])")
+_MARKUP = re.compile(
+    r"!\[([^\[\]]*)\]\([^()]*\)|\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])|<!--.*?-->|</?[A-Za-z][^<>]*>|\\([!-/:-@\[-`{-~])|"
+    r"(?<!\w)(\*{1,3}|_{1,3}|~~)(?=\S)(.+?)(?<=\S)\4(?!\w)|(`+)[ ]?(.+?)[ ]?\6"
+)
+
+
+def read(source: Source) -> Draft:
+    """One Markdown file."""
+    draft = Draft(source)
+    lines = _LINE_END.split(source.text)
+    found = blocks(lines)
+    headings = [_heading(source, lines, block) for block in found if block.kind == "heading"]
+    add_headings(draft, headings)
+    for heading, block in zip(headings, (b for b in found if b.kind == "heading"), strict=True):
+        if (match := _EXPLICIT_ID.search(lines[block.first])) and block.first == block.last:
+            at = heading.start + _width(lines[block.first][: match.start(1)])
+            draft.define(Kind.LABEL, match[1], at, at, at + _width(match[1]))
+    for block in found:
+        start, end = source.line_bytes[block.first], _end(source, block.last)
+        if block.kind == "comment":
+            draft.comments.append((start, end))
+        elif block.kind in ("prose", "heading", "html"):
+            text = "\n".join(lines[block.first : block.last + 1])
+            place = _Place(source, lines, block.first)
+            _inline(draft, place, text, raw=block.kind == "html")
+            if block.kind == "prose":
+                draft.prose.append((block.first + 1, text))
+    draft.doc = opening([("heading", "") if b.kind == "heading" else (b.kind, _plain(lines, b)) for b in found])
+    return draft
+
+
+def plain(text: str) -> str:
+    """Inline text without its markup."""
+    if len(text) > _LONGEST:
+        return " ".join(text.split())
+    for _ in range(3):  # emphasis in a link in emphasis
+        bare = _MARKUP.sub(lambda m: next((g for g in (m[1], m[2], m[3], m[5], m[7]) if g is not None), ""), text)
+        if bare == text:
+            break
+        text = bare
+    return " ".join(text.split())
+
+
+def _plain(lines: list[str], block: Block) -> str:
+    if block.kind != "prose":
+        return ""
+    text = "\n".join(line.strip().lstrip("> ") for line in lines[block.first : block.last + 1])
+    return "" if _DEFINITION.match(text) else plain(_IMAGE.sub("", text))
+
+
+def _heading(source: Source, lines: list[str], block: Block) -> Heading:
+    text = _EXPLICIT_ID.sub("", block.text)
+    name = plain(text) or text.strip()
+    raw = lines[block.first]
+    first = text.split("\n")[0].strip()
+    column = max(raw.find(first), 0) if first else 0
+    start = source.line_bytes[block.first]
+    return Heading(block.level, name, " ".join(text.split()), start + _width(raw[:column]), start)
+
+
+def _width(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+def _end(source: Source, line: int) -> int:
+    return source.line_bytes[line + 1] if line + 1 < len(source.line_bytes) else len(source.data)
+
+
+class _Place:
+    """Turns offsets in a block's lines, joined by one character, into byte offsets of the file."""
+
+    def __init__(self, source: Source, lines: list[str], first: int) -> None:
+        self.source, self.lines, self.line = source, lines, first
+        self.start = 0  # the offset of the line that was asked for last; offsets come in order
+
+    def __call__(self, offset: int) -> int:
+        if offset < self.start:
+            raise ValueError("offsets must ascend")
+        while offset > self.start + len(self.lines[self.line]) and self.line + 1 < len(self.lines):
+            self.start += len(self.lines[self.line]) + 1
+            self.line += 1
+        return self.source.line_bytes[self.line] + _width(self.lines[self.line][: offset - self.start])
+
+
+def _inline(draft: Draft, place: _Place, text: str, raw: bool) -> None:
+    """Enters what stands in prose: code spans, links, images, anchors."""
+    events: list[tuple[int, str, str]] = []  # offset, what, text
+    if "`" in text and not raw:
+        text, spans = _code_spans(text)
+        events += [(at, "mention", name) for start, code in spans for at, name in code_names(start, code)]
+    if "[" in text and not raw:
+        events += _links(text)
+        events += [
+            (m.start(2) if m[2] is not None else m.start(3), "link", m[2] if m[2] is not None else m[3])
+            for m in _DEFINITION.finditer(text)
+        ]
+    if "<" in text:
+        events += _attributes(text)
+    if ")=" in text:
+        events += [(match.start(1), "label", match[1]) for match in _TARGET.finditer(text)]
+    for offset, what, words in sorted(events):
+        at = place(offset)
+        if what == "mention":
+            draft.add_names([(at, at + _width(words))], Role.MENTION)
+        elif what == "label":
+            draft.define(Kind.LABEL, words, at, at, at + _width(words))
+        elif is_relative(words):
+            draft.add_import(at, words, form=what)
+
+
+def _code_spans(text: str) -> tuple[str, list[tuple[int, str]]]:
+    """The text with its code spans blanked, and the spans; each run of ticks ends at the next of its length."""
+    runs = [(match.start(), match.end()) for match in _TICKS.finditer(text)]
+    later: dict[int, list[int]] = {}
+    for number in range(len(runs) - 1, -1, -1):
+        start, end = runs[number]
+        later.setdefault(end - start, []).append(number)
+    pieces, spans = [], []
+    done = number = 0
+    while number < len(runs):
+        start, end = runs[number]
+        same = later[end - start]
+        while same and same[-1] <= number:
+            same.pop()
+        if same:
+            closing = same[-1]
+            spans.append((end, text[end : runs[closing][0]]))
+            pieces += [text[done:start], "\x00" * (runs[closing][1] - start)]
+            done = runs[closing][1]
+            number = closing
+        number += 1
+    return "".join([*pieces, text[done:]]), spans
+
+
+def _links(text: str) -> Iterator[tuple[int, str, str]]:
+    openers: list[bool] = []
+    for match in _SIGNS.finditer(text):
+        sign = match[0]
+        if sign in ("[", "!["):
+            openers.append(sign == "![")
+        elif sign == "]" and openers:
+            image = openers.pop()
+            destination = _DESTINATION.match(text, match.end())
+            if destination:
+                group = 1 if destination[1] is not None else 2
+                yield destination.start(group), "image" if image else "link", destination[group]
+
+
+def _attributes(text: str) -> Iterator[tuple[int, str, str]]:
+    for tag in re.finditer(r"<([a-zA-Z][\w-]*)\s([^<>]*)>", text):
+        for match in _ATTRIBUTE.finditer(text, tag.start(2), tag.end(2)):
+            group = next(number for number in (2, 3, 4) if match[number] is not None)
+            value, key = match[group], match[1].lower()
+            if key == "id" or (key == "name" and tag[1].lower() == "a"):
+                if value and NAME_IN_CODE.search(value) is not None and " " not in value:
+                    yield match.start(group), "label", value
+            elif key == "href":
+                yield match.start(group), "link", value
+            elif key == "src" and value:
+                yield match.start(group), "image", value

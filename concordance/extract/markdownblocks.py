@@ -1,0 +1,242 @@
+"""Markdown's blocks: which lines are headings, prose, code, raw HTML or comments.
+
+In: the lines of a file. Out: `Block`s in the order of the text, after CommonMark: quotes and lists hold
+blocks of their own, a fence hides what is in it, an underline makes a heading of the paragraph above it.
+Written by hand, for only the kind of each line matters here, and a grammar's tree costs ten times as much.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class Block(NamedTuple):
+    """A run of lines of one kind; lines count from 0, `last` is included."""
+
+    kind: str  # "heading", "prose", "code", "html", "comment"
+    first: int
+    last: int
+    level: int = 0  # of a heading
+    text: str = ""  # a heading's, as written, or a fence's language
+
+
+_ATX = re.compile(r"(#{1,6})(?:[ \t]+(.*?))??[ \t]*$")
+_CLOSING_HASHES = re.compile(r"(?:^|[ \t]+)#+$")
+_FENCE = re.compile(r"(`{3,})([^`]*)$|(~{3,})(.*)$")
+_RULE = re.compile(r"(?:\*[ \t]*){3,}$|(?:-[ \t]*){3,}$|(?:_[ \t]*){3,}$")
+_SETEXT = re.compile(r"(=+|-+)[ \t]*$")
+_MARKER = re.compile(r"([-+*]|(\d{1,9})[.)])( +|$)")
+_REFERENCE = re.compile(r"\[(?!\^)[^\[\]]+\]:\s*\S+")
+_BLOCK_TAGS = (
+    "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|"
+    "fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|"
+    "menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|"
+    "track|ul"
+)
+_RAW = "script|pre|style|textarea"
+# How an HTML block starts, and what ends it ("" is a blank line); the last cannot interrupt a paragraph.
+_HTML = (
+    (re.compile(rf"<(?:{_RAW})(?:\s|>|$)", re.I), re.compile(rf"</(?:{_RAW})>", re.I)),
+    (re.compile(r"<!--"), re.compile(r"-->")),
+    (re.compile(r"<\?"), re.compile(r"\?>")),
+    (re.compile(r"<![A-Za-z]"), re.compile(r">")),
+    (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
+    (re.compile(rf"</?(?:{_BLOCK_TAGS})(?:\s|/?>|$)", re.I), None),
+    (re.compile(r"</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?/?>\s*$"), None),
+)
+_COMMENT, _ANY_TAG = 1, 6
+_QUOTE = -1
+_DEEPEST = 100  # containers; nobody nests deeper but to break a reader
+
+
+def front_matter(lines: list[str]) -> int:
+    """How many lines of settings a file opens with."""
+    if not lines or lines[0].rstrip() != "---":
+        return 0
+    for number, line in enumerate(lines[1:], 1):
+        if line.rstrip() in ("---", "..."):
+            return number + 1
+        if number == 1 and (":" not in line and not line.startswith("#")):
+            return 0
+    return 0
+
+
+def blocks(lines: list[str]) -> list[Block]:
+    """The blocks of a file."""
+    reader = _Reader()
+    start = front_matter(lines)
+    for number in range(start, len(lines)):
+        line = lines[number]
+        reader.line(number, line.expandtabs(4) if "\t" in line else line)
+    reader.finish(len(lines) - 1)
+    return reader.found
+
+
+class _Reader:
+    """Reads line by line; what is open is a stack of containers and at most one leaf."""
+
+    def __init__(self) -> None:
+        self.found: list[Block] = []
+        self.containers: list[int] = []  # `_QUOTE`, or the width of a list item's indentation
+        self.leaf = ""  # "", "prose", "fence", "html", "indented"
+        self.first = 0
+        self.depth = 0  # how many containers the leaf is in
+        self.fence = ""
+        self.language = ""
+        self.html = 0
+        self.headed: list[str] = []  # the open paragraph's lines
+
+    def line(self, number: int, line: str) -> None:
+        """Takes the next line."""
+        at, matched = self._inside(line)
+        rest = line[at:]
+        if matched < self.depth and self.leaf in ("fence", "html", "indented"):
+            self.finish(number - 1)
+        if self.leaf in ("fence", "html") and self._goes_on(number, rest):
+            return
+        at, opened = self._open_containers(line, at, matched, number)
+        rest = line[at:]
+        bare = rest.lstrip(" ")
+        indent = len(rest) - len(bare)
+        if not bare.strip(" "):
+            if self.leaf == "prose":
+                self.finish(number - 1)
+            return
+        if self.leaf == "indented" and indent < 4:
+            self.finish(number - 1)
+        unmatched = matched if matched < len(self.containers) and not opened else -1
+        if self.leaf == "prose":
+            if indent >= 4 or not self._starts_leaf(number, bare, unmatched):
+                self.headed.append(bare)  # a paragraph's line, though it may lack its container's marks
+            return
+        if unmatched >= 0:
+            del self.containers[unmatched:]
+        if indent >= 4:
+            if self.leaf != "indented":
+                self._open("indented", number)
+        elif not self._starts_leaf(number, bare, -1):
+            self._open("prose", number)
+            self.headed = [bare]
+
+    def finish(self, last: int) -> None:
+        """Closes the open leaf behind a line."""
+        if self.leaf == "prose":
+            self.found.append(Block("prose", self.first, last))
+        elif self.leaf in ("fence", "indented"):
+            self.found.append(Block("code", self.first, last, 0, self.language))
+        elif self.leaf == "html":
+            self.found.append(Block("comment" if self.html == _COMMENT else "html", self.first, last))
+        self.leaf, self.language, self.depth = "", "", 0
+
+    def _open(self, leaf: str, number: int) -> None:
+        self.leaf, self.first, self.depth = leaf, number, len(self.containers)
+
+    def _inside(self, line: str) -> tuple[int, int]:
+        """How much of a line the open containers take, and how many of them go on."""
+        at = matched = 0
+        for width in self.containers:
+            rest = line[at:]
+            bare = rest.lstrip(" ")
+            indent = len(rest) - len(bare)
+            if width == _QUOTE:
+                if indent > 3 or not bare.startswith(">"):
+                    break
+                at += indent + 1 + bare.startswith("> ")
+            elif not bare:
+                at = len(line)
+            elif indent >= width:
+                at += width
+            else:
+                break
+            matched += 1
+        return at, matched
+
+    def _open_containers(self, line: str, at: int, matched: int, number: int) -> tuple[int, bool]:
+        """Opens the quotes and list items that a line starts."""
+        opened = False
+        while True:
+            rest = line[at:]
+            bare = rest.lstrip(" ")
+            indent = len(rest) - len(bare)
+            if indent > 3 or not bare or len(self.containers) > _DEEPEST:
+                return at, opened
+            if bare[0] == ">":
+                width, taken = _QUOTE, indent + 1 + bare.startswith("> ")
+            else:
+                marker = _MARKER.match(bare)
+                if marker is None or _RULE.match(bare):
+                    return at, opened
+                in_paragraph = self.leaf == "prose" and not opened and matched == self.depth
+                if in_paragraph and (not bare[marker.end() :].strip() or marker[2] not in (None, "1")):
+                    return at, opened
+                spaces = len(marker[3])
+                blank = not bare[marker.end() :].strip()
+                width = indent + len(marker[1]) + (1 if blank or spaces > 4 else spaces)
+                taken = min(width, len(rest))
+            if not opened:
+                self.finish(number - 1)
+                del self.containers[matched:]
+            self.containers.append(width)
+            matched += 1
+            opened = True
+            at += taken
+
+    def _goes_on(self, number: int, rest: str) -> bool:
+        """Whether an open fence or HTML block takes a line."""
+        bare = rest.strip()
+        if self.leaf == "fence":
+            indent = len(rest) - len(rest.lstrip(" "))
+            if indent < 4 and bare.startswith(self.fence) and not bare.strip(bare[0]):
+                self.finish(number)
+            return True
+        end = _HTML[self.html][1]
+        if end is None and not bare:
+            self.finish(number - 1)
+            return False
+        if end is not None and end.search(rest):
+            self.finish(number)
+        return True
+
+    def _starts_leaf(self, number: int, bare: str, unmatched: int) -> bool:
+        """Opens, or adds, the block that a line starts, if it starts any."""
+        sign = bare[0]
+        if self.leaf == "prose" and unmatched < 0 and sign in "=-" and _SETEXT.match(bare) and self._has_words():
+            self.found.append(Block("heading", self.first, number, 1 if sign == "=" else 2, "\n".join(self.headed)))
+            self.leaf = ""
+            return True
+        if sign == "#" and (atx := _ATX.match(bare)):
+            self._interrupt(number, unmatched)
+            self.found.append(Block("heading", number, number, len(atx[1]), _CLOSING_HASHES.sub("", atx[2] or "")))
+            return True
+        if sign in "`~" and (fence := _FENCE.match(bare)):
+            self._interrupt(number, unmatched)
+            self._open("fence", number)
+            self.fence = fence[1] or fence[3]
+            self.language = (fence[2] or fence[4] or "").strip().partition(" ")[0]
+            return True
+        if sign in "*-_" and _RULE.match(bare):
+            self._interrupt(number, unmatched)
+            return True
+        return sign == "<" and self._starts_html(number, bare, unmatched)
+
+    def _has_words(self) -> bool:
+        """Whether the open paragraph is more than definitions of references, which cannot be a heading."""
+        return not all(_REFERENCE.match(line) for line in self.headed)
+
+    def _starts_html(self, number: int, bare: str, unmatched: int) -> bool:
+        for kind, (start, end) in enumerate(_HTML):
+            if (kind != _ANY_TAG or self.leaf != "prose") and start.match(bare):
+                self._interrupt(number, unmatched)
+                self._open("html", number)
+                self.html = kind
+                if end is not None and end.search(bare, 2 if kind != _COMMENT else 4):
+                    self.finish(number)
+                return True
+        return False
+
+    def _interrupt(self, number: int, unmatched: int) -> None:
+        """Closes the paragraph that a line ends, and the containers whose marks the line lacks."""
+        self.finish(number - 1)
+        if unmatched >= 0:
+            del self.containers[unmatched:]

@@ -1,0 +1,77 @@
+"""What the readers of Markdown, reStructuredText and plain text share.
+
+In: headings with their levels, code spans, link targets, blocks. Out: headings with their extents, the names
+of code that a span mentions, whether a target lies in the repository, and what a text says of itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from concordance.model import Kind
+
+from .draft import Draft
+
+NAME_IN_CODE = re.compile(r"[A-Za-z_]\w*+(?:(?:\.|::)[A-Za-z_]\w*+)*+")
+_DOTTED = re.compile(r"(?<![\w./:@-])[A-Za-z_]\w*+(?:(?:\.|::)[A-Za-z_]\w*+)++(?![\w/-])")
+_CALL = re.compile(r"\s*\(.*\)\s*$|\s*$", re.S)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_BADGE = re.compile(r"^[\W_]*$")
+
+
+class Heading(NamedTuple):
+    """A heading; offsets are bytes."""
+
+    level: int
+    name: str  # without markup
+    text: str  # as written
+    at: int
+    start: int
+
+
+def add_headings(draft: Draft, headings: list[Heading]) -> None:
+    """Defines headings, each up to the next of its level or above."""
+    size = len(draft.source.data)
+    ends = [size] * len(headings)
+    open_: list[int] = []
+    for number, heading in enumerate(headings):
+        while open_ and headings[open_[-1]].level >= heading.level:
+            ends[open_.pop()] = heading.start
+        open_.append(number)
+    for heading, end in zip(headings, ends, strict=True):
+        if heading.name:
+            draft.define(
+                Kind.HEADING, heading.name, heading.at, heading.start, end, signature=heading.text, occurs=False
+            )
+
+
+def code_names(start: int, code: str) -> Iterator[tuple[int, str]]:
+    """The names that a code span mentions: itself, if it is a name or a call, else the dotted names in it."""
+    lead = len(code) - len(code.lstrip())
+    match = NAME_IN_CODE.match(code, lead)
+    if match and _CALL.match(code, match.end()):
+        yield start + lead, match[0]
+        lead = match.end()
+        for inner in _DOTTED.finditer(code, lead):
+            yield start + inner.start(), inner[0]
+        return
+    for match in _DOTTED.finditer(code):
+        yield start + match.start(), match[0]
+
+
+def is_relative(target: str) -> bool:
+    """Whether a link's target is in this repository: no scheme, no host."""
+    return bool(target) and not _SCHEME.match(target)
+
+
+def opening(found: list[tuple[str, str]]) -> str:
+    """What a text says of itself: its first paragraph, the first after its title if there is one.
+
+    Given kinds and words of its blocks in order. Pictures and badges in front of it have no words.
+    """
+    for kind, words in found:
+        if kind == "prose" and not _BADGE.match(words):
+            return words
+    return ""

@@ -1,0 +1,95 @@
+"""The keywords of a file, or of the whole repository.
+
+A file's keywords are what it defines, what it imports, and the words and phrases that distinguish
+it; the repository's are all that its files define, from A to Z.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from urllib.parse import quote, unquote, unquote_to_bytes
+
+from concordance.extract.terms import weight
+from concordance.facts.read import Facts, Place
+from concordance.model import ROLES, File, FileFacts, Role
+from concordance.query.answers import Answer, Page, Row, WrongCursor, paged
+
+HELP = """Lists the keywords of a file (what it defines, imports and speaks of), or of the whole repository.
+
+`uses` counts the keyword's other occurrences in the same file; in a list of the whole repository it is null.
+
+\b
+concord keywords torch/distributed/fsdp/api.py
+concord keywords --limit 50
+"""
+ARGUMENT = "[PATH]"
+
+_COLUMNS = ("keyword", "kind", "path", "line", "uses", "section")
+_DEFINED = "Detailed Analysis"
+_IMPORTED = "Dependencies"
+
+
+def answer(facts: Facts, file: File | None, page: Page) -> Answer:
+    """Definitions in the order of the text, then imports, then concepts, best first."""
+    if file is None:
+        return _of_repository(facts, page)
+    found = facts.of(file.path)
+    rows = _definitions(file.path, found) + _imports(file.path, found) + _concepts(facts, file.path, found)
+    return paged(rows, _COLUMNS, page)
+
+
+def _row(keyword: str, kind: str, path: str, line: int, uses: int | None, section: str | None) -> Row:
+    return {"keyword": keyword, "kind": kind, "path": path, "line": line, "uses": uses, "section": section}
+
+
+def _definitions(path: str, found: FileFacts) -> list[Row]:
+    names = found.occurrences.names
+    defining = (ROLES.index(Role.DEFINE), ROLES.index(Role.DECLARE))
+    uses: Counter[str] = Counter()
+    for name, role in found.occurrences.names_and_roles():
+        if role not in defining:
+            uses[names[name]] += 1
+    return [_row(s.name, s.kind, path, s.line, uses[s.name], _DEFINED) for s in found.symbols]
+
+
+def _imports(path: str, found: FileFacts) -> list[Row]:
+    lines: dict[str, int] = {}
+    for one in found.imports:
+        lines.setdefault(one.module, one.line)
+        if one.name and one.name != "*":
+            lines.setdefault(one.name, one.line)
+    uses: Counter[str] = Counter()
+    names = found.occurrences.names
+    for name, role in found.occurrences.names_and_roles():
+        if ROLES[role] is not Role.IMPORT:
+            uses[names[name]] += 1
+    return [_row(name, "import", path, line, uses[name], _IMPORTED) for name, line in lines.items()]
+
+
+def _concepts(facts: Facts, path: str, found: FileFacts) -> list[Row]:
+    spread = facts.files_with(term.text for term in found.terms)
+    files = facts.read_count()
+    ranked = sorted(found.terms, key=lambda t: (-weight(t.times, spread.get(t.text, 1), files), t.text))
+    names = (f"{t.text} ({t.stands_for})" if t.stands_for else t.text for t in ranked)
+    return [_row(name, t.kind, path, t.line, t.times, None) for name, t in zip(names, ranked, strict=True)]
+
+
+def _of_repository(facts: Facts, page: Page) -> Answer:
+    after = _from_cursor(page.cursor) if page.cursor else ("", "", -1)
+    found = facts.symbols(after, page.limit + 1)
+    shown = found[: page.limit]
+    rows = [_row(p.name, p.kind, p.path, p.line, None, _DEFINED) for p in shown]
+    return Answer(rows, _COLUMNS, facts.symbol_count(), _cursor(shown[-1]) if len(found) > len(shown) else "")
+
+
+def _cursor(last: Place) -> str:
+    """Where an answer ends, written so that it can be typed."""
+    return ",".join((quote(last.name), quote(os.fsencode(last.path)), str(last.place)))
+
+
+def _from_cursor(cursor: str) -> tuple[str, str, int]:
+    parts = cursor.split(",")
+    if len(parts) != 3 or not (parts[2].isascii() and parts[2].isdecimal() and len(parts[2]) < 19):
+        raise WrongCursor(cursor)
+    return unquote(parts[0]), os.fsdecode(unquote_to_bytes(parts[1])), int(parts[2])

@@ -1,0 +1,72 @@
+"""Writes down what the program says of the sample repository, for a person to read as a difference.
+
+`make golden` rewrites `tests/golden/`; nobody edits it by hand.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from bench import ctags, python
+from concordance.config import Config
+from concordance.extract.engine import separator
+from concordance.facts.read import Facts
+from concordance.model import File, FileFacts
+from concordance.pipeline import FOLDER, Build
+from concordance.query.answers import qualified
+
+SAMPLE = Path(__file__).parent / "sample"
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def built(folder: Path) -> Path:
+    """A copy of the sample with its store."""
+    root = folder / "sample"
+    shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(FOLDER, "__pycache__"))
+    Build(str(root), Config(jobs=1)).run()
+    return root
+
+
+def facts(root: Path) -> str:
+    """Every file of the sample with its facts."""
+    with Facts(str(root / FOLDER)) as store:
+        return "\n".join(_file(file, store.of(file.path)) for file in store.files())
+
+
+def _file(file: File, found: FileFacts) -> str:
+    m = found.metrics
+    lines = [
+        f"== {file.path}",
+        f"{file.type}; {file.category}; {file.language or '-'}; {file.encoding or '-'}; {file.size} bytes; "
+        f"{m.lines} lines: {m.code} code, {m.comment} comment, {m.blank} blank" + (f"; {file.skip}: {file.note}" if file.skip else ""),
+    ]
+    lines += [f"doc      {found.doc!r}"] if found.doc else []
+    lines += [f"exports  {', '.join(found.exports)}"] if found.exports is not None else []
+    for i in found.imports:
+        lines.append(f"import   {i.line} {i.module} {i.name} {i.alias} {i.form} {i.condition}".rstrip())
+    for s in found.symbols:
+        name = qualified(s, separator(file.language))
+        marks = [m for m, on in (("private", not s.public), ("declaration", s.declaration)) if on]
+        marks += [f"[{s.condition}]"] if s.condition else []
+        lines.append(f"symbol   {s.line}-{s.end_line} {s.kind} {name} :: {s.signature} {' '.join(marks)}".rstrip())
+        lines += [f"           doc {s.doc!r}"] if s.doc else []
+        lines += [f"           {p.section} {p.name} ({p.type}): {p.text}" for p in s.doc_parts]
+    for o in found.occurrences.rows():
+        bound = "" if o.bound < 0 else f" -> {o.bound}"
+        lines.append(f"name     {o.line}:{o.col} {o.name} {o.role}{bound}")
+    lines += [f"term     {t.kind} {t.text!r} x{t.times} line {t.line} {t.stands_for}".rstrip() for t in found.terms]
+    lines += [f"finding  {f.line} {f.by} {f.severity}: {f.message}" for f in found.findings]
+    return "\n".join(lines) + "\n"
+
+
+def figures() -> str:
+    """How the sample compares with what others say of it."""
+    found = python.total(map(python.compare_file, python.python_files(str(SAMPLE))))
+    rows = [
+        f"python: {found.files} files, {found.definitions} definitions and imports, {found.missing} missing, "
+        f"{found.invented} invented; {found.names} names, {found.scopes_differ} scopes differ",
+    ]
+    for kind, ours, theirs, both, score in ctags.run(SAMPLE, 1)[0]:
+        rows.append(f"ctags {kind}: ours {ours}, theirs {theirs}, both {both}, F1 {score:.4f}")
+    return "\n".join(rows) + "\n"

@@ -1,0 +1,5 @@
+def broken(:
+    pass
+
+def fine():
+    return 1

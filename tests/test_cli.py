@@ -1,0 +1,235 @@
+"""The command line: what it answers, what it prints where, and with which exit code it leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import click
+import pytest
+
+import program
+from concordance import cli
+from program import age, ask, build, concord, git, write
+
+
+@pytest.fixture
+def built(repo: Path) -> Path:
+    build(repo)
+    return repo
+
+
+def commands() -> list[str]:
+    return cli.cli.list_commands(click.Context(cli.cli))
+
+
+@pytest.mark.parametrize("name", commands())
+def test_every_command_and_option_has_help_with_an_example(name: str) -> None:
+    command = cli.cli.get_command(click.Context(cli.cli), name)
+    assert command is not None
+    shown = concord(name, "--help").stdout
+    assert re.search(rf"^\s*concord {name}\b", shown, re.M), f"{name} shows no example:\n{shown}"
+    assert command.help
+    assert re.match(r"[A-Z].*\.$", command.help.strip().splitlines()[0]), command.help
+    for option in command.params:
+        if isinstance(option, click.Option):
+            assert option.help, f"{name} {option.opts} has no help"
+            assert option.help.endswith((".", ").")), f"{name} {option.opts}: {option.help}"
+            assert option.opts[0] in shown
+
+
+def test_examples_in_help_are_accepted() -> None:
+    """An example names options that there are; the paths are of another repository."""
+    for name in commands():
+        for line in re.findall(r"^\s*concord (.*)", concord(name, "--help").stdout, re.M):
+            words = line.split()
+            command = cli.cli.get_command(click.Context(cli.cli), words[0])
+            assert command is not None, line
+            command.make_context(words[0], [word for word in words[1:] if word not in ("|", "head")])
+
+
+def test_version_and_no_command() -> None:
+    assert re.fullmatch(r"concord, version \d+\.\d+\.\d+\n", concord("--version").stdout)
+    assert "Commands:" in concord("--help").stdout
+    assert "Commands:" in concord(code=2).stderr
+
+
+def test_mistyped_command() -> None:
+    done = concord("symbol", "a.py", code=2)
+    assert "Did you mean `symbols`?" in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("args", [["symbols"], ["symbols", "a.py", "--limit", "0"], ["symbols", "--nope"]], ids=str)
+def test_wrong_usage(built: Path, args: list[str]) -> None:
+    assert concord(*args, cwd=built, code=2).stdout == ""
+
+
+def test_json_is_one_array_even_where_a_build_runs_first(repo: Path) -> None:
+    done = concord("symbols", "a.py", "--json", cwd=repo)
+    assert [row["qualified"] for row in json.loads(done.stdout)] == ["Tree", "Tree.grow"]
+    assert done.stdout.count("\n") == 1
+    assert (repo / ".concordance/index.db").exists()
+
+
+def test_questions_answer(built: Path) -> None:
+    row = ask("symbols", "a.py", cwd=built)[1]
+    assert list(row) == ["name", "qualified", "kind", "line", "end_line", "parent", "signature", "public", "doc"]
+    assert (row["name"], row["kind"], row["line"], row["parent"]) == ("grow", "method", 7, "Tree")
+    assert [row["module"] for row in ask("imports", "lib/leaf.cpp", cwd=built)] == ["api.h"]
+    assert {"Tree", "grow", "os"} <= {row["keyword"] for row in ask("keywords", "a.py", cwd=built)}
+    shown = concord("symbols", "a.py", cwd=built).stdout
+    assert "Tree.grow" in shown
+    assert "none" in concord("imports", "README.md", cwd=built).stdout
+
+
+def test_paths_from_a_subfolder(built: Path) -> None:
+    for asked in ("b.py", "lib/b.py", "./b.py", "../lib/b.py", str(built / "lib/b.py")):
+        assert [row["name"] for row in ask("symbols", asked, cwd=built / "lib")] == ["plant"], asked
+    assert [row["name"] for row in ask("symbols", "../a.py", cwd=built / "lib")] == ["Tree", "grow"]
+
+
+def test_repo_option(built: Path, tmp_path: Path) -> None:
+    assert ask("symbols", "a.py", "--repo", built, cwd=tmp_path)
+    assert ask("symbols", built / "a.py", "--repo", built, cwd=tmp_path)
+    assert not (tmp_path / ".concordance").exists()
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("../elsewhere.py", "outside of the repository"),
+        ("/etc/passwd", "outside of the repository"),
+        ("lib", "is a folder"),
+        ("lib/", "is a folder"),
+        (".", "is a folder"),
+        ("aa.py", "Nearest: a.py"),
+        ("leaf.cpp", "Nearest: lib/leaf.cpp"),
+        ("nothing/at/all.rs", "has no file nothing/at/all.rs"),
+        ("", "no file"),
+        ("a.py/x", "no file"),
+        ("x" * 5000, "no file"),
+    ],
+)
+def test_wrong_paths(built: Path, asked: str, said: str) -> None:
+    done = concord("symbols", asked, "--json", cwd=built, code=2)
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+def test_odd_files_answer_nothing(repo: Path) -> None:
+    write(repo, {"image.png": b"\x89PNG\r\n\x1a\n" + bytes(64), "empty.py": ""})
+    (repo / "link.py").symlink_to("a.py")
+    for name in ("image.png", "empty.py", "link.py"):
+        assert ask("symbols", name, cwd=repo) == []
+        assert ask("keywords", name, cwd=repo) == []
+        assert ask("imports", name, cwd=repo) == []
+
+
+def test_a_name_that_starts_with_a_dash(repo: Path) -> None:
+    write(repo, {"-x.py": "def dash(): pass\n"})
+    assert [row["name"] for row in ask("symbols", "./-x.py", cwd=repo)] == ["dash"]
+    done = concord("symbols", "--json", "--", "-x.py", cwd=repo)
+    assert [row["name"] for row in json.loads(done.stdout)] == ["dash"]
+
+
+@pytest.mark.parametrize("command", [["symbols", "many.py"], ["keywords"], ["keywords", "many.py"]], ids=" ".join)
+def test_pages_join_to_the_whole(repo: Path, command: list[str]) -> None:
+    names = "".join(f"def f{n}(): pass\n" for n in range(25))
+    write(repo, {"many.py": names, "more, odd.py": names, os.fsdecode(b"caf\xe9.py"): names})
+    whole = ask(*command, cwd=repo)
+    joined, cursor = [], ""
+    for _ in range(100):
+        done = concord(*command, "--json", "--no-update", "--limit", "7", "--cursor", cursor, cwd=repo)
+        page = json.loads(done.stdout)
+        assert len(page) <= 7
+        joined += page
+        more = re.search(r"(\d+) of (\d+); go on with --cursor '?([^'\n]*)", done.stderr)
+        if more is None:
+            break
+        assert int(more[2]) == len(whole)
+        cursor = more[3]
+    assert joined == whole
+
+
+@pytest.mark.parametrize("cursor", ["x", "-1", "1.5", "999999999999999999999999", "1_0", "a,b", "a,b,c", "٣"])
+def test_a_wrong_cursor(built: Path, cursor: str) -> None:
+    for command in (["symbols", "a.py"], ["keywords"]):
+        done = concord(*command, "--json", f"--cursor={cursor}", cwd=built, code=2)
+        assert "cursor" in done.stderr
+        assert done.stdout == ""
+
+
+def test_no_update_answers_from_the_old_store(built: Path) -> None:
+    write(built, {"a.py": "def fresh(): pass\n"})
+    assert [row["name"] for row in ask("symbols", "a.py", "--no-update", cwd=built)] == ["Tree", "grow"]
+    assert [row["name"] for row in ask("symbols", "a.py", cwd=built)] == ["fresh"]
+
+
+def test_no_update_without_a_store_builds(repo: Path) -> None:
+    assert ask("symbols", "a.py", "--no-update", cwd=repo)
+
+
+@pytest.mark.parametrize("spoilt", [b"", b"garbage" * 1000, b"SQLite format 3\0" + bytes(4000)], ids=["empty", "garbage", "torn"])
+def test_no_update_with_a_spoilt_store(built: Path, spoilt: bytes) -> None:
+    (built / ".concordance/index.db").write_bytes(spoilt)
+    done = concord("symbols", "a.py", "--no-update", cwd=built, code=1)
+    assert "index.db" in done.stderr
+    assert ask("symbols", "a.py", cwd=built)
+
+
+def test_a_closed_pipe(repo: Path) -> None:
+    write(repo, {"many.py": "".join(f"def f{n}(): pass\n" for n in range(20_000))})
+    build(repo)
+    for more in ("", " --json"):
+        line = f"{program.CONCORD} symbols many.py --limit 20000{more} | head -c 20"
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", line], cwd=repo, env=program.environment(), capture_output=True, text=True
+        )
+        assert len(done.stdout) == 20
+        assert done.stderr == ""
+
+
+def test_output_that_goes_nowhere(built: Path) -> None:
+    full = subprocess.run(
+        ["bash", "-c", f"{program.CONCORD} symbols a.py --json > /dev/full"],
+        cwd=built, env=program.environment(), capture_output=True, text=True,
+    )  # fmt: skip
+    assert full.returncode == 1
+    assert full.stderr == "concord: [Errno 28] No space left on device\n"
+    closed = subprocess.run(
+        ["bash", "-c", f"{program.CONCORD} symbols a.py --json >&-"],
+        cwd=built, env=program.environment(), capture_output=True, text=True,
+    )  # fmt: skip
+    assert "Traceback" not in closed.stderr
+
+
+def test_a_current_folder_that_is_gone(tmp_path: Path) -> None:
+    line = f"mkdir gone; cd gone; rmdir ../gone; {program.CONCORD} symbols a.py"
+    done = subprocess.run(
+        ["bash", "-c", line], cwd=tmp_path, env=program.environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode in (1, 2)
+    assert done.stderr.startswith("concord: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_output_in_a_narrow_encoding(repo: Path) -> None:
+    write(repo, {"a.py": "def größe(): pass\n", os.fsdecode(b"caf\xe9.py"): "def x(): pass\n"})
+    git(repo, "add", "-A")
+    age(repo)
+    for encoding in ("ascii", "utf-8"):
+        done = concord("keywords", cwd=repo, env={"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"})
+        assert "caf" in done.stdout
+    assert "größe" in concord("keywords", cwd=repo, env={"PYTHONIOENCODING": "utf-8"}).stdout
+
+
+def test_build_says_what_it_did(repo: Path) -> None:
+    said = concord("build", repo, "--verbose").stdout
+    assert re.search(r"^6 files, 6 read", said)
+    for step in ("collect", "learn", "extract", "history", "store"):
+        assert re.search(rf"^  {step} +\d+\.\d\d s$", said, re.M)
+    assert str(repo / ".concordance/index.db") in said

@@ -1,0 +1,23 @@
+"""What the program says of the sample repository is what it said when a person last read it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import golden_files
+
+
+def _check(path: Path, text: str) -> None:
+    if os.environ.get("CONCORDANCE_GOLDEN") == "write":
+        path.write_text(text)
+    assert path.exists(), "`make golden` writes it"
+    assert text == path.read_text(), f"{path.name} differs: `make golden` rewrites it, then read the difference"
+
+
+def test_facts(tmp_path: Path) -> None:
+    _check(golden_files.GOLDEN / "facts.txt", golden_files.facts(golden_files.built(tmp_path)))
+
+
+def test_figures() -> None:
+    _check(golden_files.GOLDEN / "figures.txt", golden_files.figures())
