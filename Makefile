@@ -23,7 +23,8 @@ lint: .venv/ready
 	$(BIN)/mypy
 
 golden: .venv/ready
-	CONCORDANCE_GOLDEN=write $(BIN)/pytest tests/test_golden.py
+	CONCORDANCE_GOLDEN=write $(BIN)/pytest tests/test_golden.py tests/test_docs.py
+	PYTHONPATH=.:tests $(BIN)/python tests/picture.py
 	git diff --stat tests/golden docs
 
 bench: .venv/ready

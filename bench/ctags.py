@@ -81,7 +81,7 @@ def files(root: Path) -> list[tuple[str, str]]:
 
 def table(root: Path, paths: list[str]) -> macros.Macros:
     """What the repository's macros do."""
-    return macros.merge(macros.learn((root / path).read_bytes()) for path in paths)
+    return macros.merge(macros.learn((root / path).read_bytes(), path) for path in paths)
 
 
 def read(job: tuple[str, str, str, macros.Macros]) -> Result:

@@ -37,7 +37,7 @@ class Job(NamedTuple):
     cache_folder: str
     readers: str  # the version of everything that reads
     headers: str  # the language of a header that does not tell
-    macros: str  # the file that holds the repository's macros, "" for none
+    scratch: str  # this build's own folder: the repository's macros, and what each worker is at
 
 
 GIVEN_UP = "given up: "  # begins the note of a file that is not tried again before it changes
@@ -63,22 +63,41 @@ class _Desk(NamedTuple):
     cache: Cache
     macros: macros.Macros
     with_macros: frozenset[str]
+    note: int  # a handle on the file that says what this worker is at
 
 
 @cache
 def _desk(job: Job) -> _Desk:
     """What a worker keeps from batch to batch."""
     languages = engine.languages()
-    table: macros.Macros = {}
-    if job.macros:
-        with open(job.macros, "rb") as file:
-            table = pickle.load(file)  # noqa: S301 (this build's own temporary file)
+    with open(os.path.join(job.scratch, "macros"), "rb") as file:
+        table: macros.Macros = pickle.load(file)  # noqa: S301 (this build's own temporary file)
     return _Desk(
         Classifier(languages, job.config.largest, job.headers),
         Cache(job.cache_folder, job.config.cache_bytes),
         table,
         frozenset(language.name for language in languages if language.has_macros),
+        os.open(_note_of(job.scratch, os.getpid()), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC),
     )
+
+
+def keep_macros(scratch: str, table: macros.Macros) -> None:
+    """Lays the macros where workers find them; handing the table to each batch would cost more."""
+    with open(os.path.join(scratch, "macros"), "wb") as file:
+        pickle.dump(table, file)
+
+
+def _note_of(scratch: str, worker: int) -> str:
+    return os.path.join(scratch, f"worker-{worker}")
+
+
+def last_of(scratch: str, worker: int) -> str:
+    """The path that a worker was at when it died; "" where it was at none."""
+    try:
+        with open(_note_of(scratch, worker), "rb") as file:
+            return os.fsdecode(file.read().partition(b"\0")[0])
+    except FileNotFoundError:
+        return ""
 
 
 def learn(root: str, entries: list[Entry], largest: int) -> list[tuple[str, macros.Learned]]:
@@ -105,6 +124,8 @@ def given_up(job: Job, entry: Entry, reason: str) -> Reading:
 
 
 def _one(job: Job, desk: _Desk, entry: Entry) -> Reading:
+    with suppress(OSError):  # a full disk: it is only for a message
+        os.pwrite(desk.note, os.fsencode(entry.path) + b"\0", 0)
     if entry.skip is not Skip.NONE:
         return _skipped(entry, desk.classifier.unread(entry.path, entry.skip, entry.note), "")
     try:

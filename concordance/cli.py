@@ -198,20 +198,36 @@ def _answer(
         click.echo(f"{len(answer.rows):,} of {answer.total:,}; {more}", err=True)
 
 
+# What a row is shows in its colour; the word beside it says the same without.
+_COLOURS = {
+    "class": "magenta", "struct": "magenta", "interface": "magenta", "enum": "magenta", "function": "cyan",
+    "method": "cyan", "property": "cyan", "macro": "red", "constant": "yellow", "variable": "yellow", "field": "green",
+    "enumerator": "green", "heading": "bold", "import": "blue",
+}  # fmt: skip
+
+
+def table(answer: Answer) -> Any:
+    """An answer as a table for people."""
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=None, header_style="bold", pad_edge=False)
+    for column in answer.columns:
+        drawn.add_column(column, justify="right" if column in ("line", "uses") else "left", overflow="fold")
+    for row in answer.rows:
+        colour = _COLOURS.get(str(row.get("kind", "")), "")
+        styles = {"qualified": colour, "keyword": colour, "module": "blue", "signature": "dim", "section": "dim"}
+        drawn.add_row(*(Text("" if row[c] is None else str(row[c]), styles.get(c, "")) for c in answer.columns))
+    return drawn
+
+
 def _print_table(answer: Answer) -> None:
     if not answer.rows:
         click.echo("none")
         return
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in answer.columns:
-        table.add_column(column, justify="right" if column in ("line", "uses") else "left", overflow="fold")
-    for row in answer.rows:
-        table.add_row(*(Text("" if row[c] is None else str(row[c])) for c in answer.columns))
-    Console(soft_wrap=not sys.stdout.isatty()).print(table)
+    Console(soft_wrap=not sys.stdout.isatty()).print(table(answer))
 
 
 def main() -> None:

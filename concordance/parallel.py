@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import forkserver
+from multiprocessing.process import BaseProcess
 from typing import Generic, TypeVar
 
 from concordance.errors import ConcordanceError
@@ -26,11 +27,13 @@ class Pool:
     """Worker processes; made when first needed."""
 
     def __init__(
-        self, jobs: int, start: Callable[[], None], modules: list[str], patience: float, say: Callable[[str], None]
-    ) -> None:
+        self, jobs: int, start: Callable[[], None], modules: list[str], patience: float,
+        lost: Callable[[list[int], int], None],
+    ) -> None:  # fmt: skip
+        """`lost` is told which processes died and how many items are tried again for it."""
         self.jobs = jobs
         self.patience = patience
-        self.say = say
+        self.lost = lost
         self._start = start
         # Workers come from a server that has imported everything once and holds no lock of ours.
         self._context = multiprocessing.get_context("forkserver")
@@ -44,10 +47,17 @@ class Pool:
             self._executor = ProcessPoolExecutor(self.jobs, mp_context=self._context, initializer=self._start)
         return self._executor
 
+    def _processes(self) -> list[BaseProcess]:
+        return list((self._executor._processes or {}).values()) if self._executor is not None else []  # no public way
+
+    def dead(self) -> list[int]:
+        """The workers that were killed; a pool that breaks ends the others by SIGTERM."""
+        return [p.pid for p in self._processes() if p.pid and p.exitcode not in (None, 0, -signal.SIGTERM)]
+
     def kill(self) -> None:
         """Ends all workers at once."""
         if self._executor is not None:
-            for process in list((self._executor._processes or {}).values()):  # no public way to reach them
+            for process in self._processes():
                 process.kill()
             self._executor.shutdown(wait=True, cancel_futures=True)
             self._executor = None
@@ -113,10 +123,10 @@ def each(
         if broken or (waiting and not running):
             lost = list(running.values())
             running.clear()
+            dead = pool.dead()
             pool.kill()
-            reason = "a worker was killed" if done else f"no worker has ended anything for {pool.patience:g} s"
             if lost:
-                pool.say(f"{reason}; the {sum(map(len, lost)):,} items at hand are tried again one by one")
+                pool.lost(dead, sum(map(len, lost)))
             for batch in lost:
                 yield from _singly(pool, work, batch)
 

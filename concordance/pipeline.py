@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import errno
 import os
-import pickle
 import stat
 import tempfile
 import time
@@ -95,16 +94,24 @@ class Build:
         head = history.head(self.root)
         if before is not None and not changed and not gone and before.meta.get("head") == head:
             return
-        pool = parallel.Pool(self.config.jobs, batch.start, ["concordance.batch"], self.config.patience, self._say)
-        try:
-            self._update(pool, folder, entries, before, changed, gone, readers, headers, head)
-        except BaseException:
-            pool.kill()
-            raise
-        pool.close()
+        with tempfile.TemporaryDirectory(prefix="concordance-") as scratch:
+            lost = partial(self._lost, scratch)
+            pool = parallel.Pool(self.config.jobs, batch.start, ["concordance.batch"], self.config.patience, lost)
+            job = batch.Job(self.root, self.config, cache_folder(), readers, headers, scratch)
+            try:
+                self._update(pool, job, folder, entries, before, changed, gone, head)
+            except BaseException:
+                pool.kill()
+                raise
+            pool.close()
 
     def _say(self, word: str) -> None:
         self.progress("say", 0, 0, word)
+
+    def _lost(self, scratch: str, dead: list[int], items: int) -> None:
+        at = ", ".join(filter(None, (batch.last_of(scratch, worker) for worker in dead)))
+        what = f"a worker was killed{f' while it read {at}' if at else ''}" if dead else "the workers do not answer"
+        self._say(f"{what}; the {items:,} files at hand are read again, one by one")
 
     def _changed(self, entries: list[Entry], before: Known | None) -> list[Entry]:
         """The entries that are not as the store knows them."""
@@ -132,38 +139,37 @@ class Build:
         return file.skip not in (Skip.SYMLINK, Skip.SUBMODULE)
 
     def _update(
-        self, pool: parallel.Pool, folder: str, entries: list[Entry], before: Known | None, changed: list[Entry],
-        gone: list[str], readers: str, headers: str, head: str,
+        self, pool: parallel.Pool, job: batch.Job, folder: str, entries: list[Entry], before: Known | None,
+        changed: list[Entry], gone: list[str], head: str,
     ) -> None:  # fmt: skip
         started = time.time_ns() - 2_000_000_000
         with self._step("learn"):
             learned, table = self._learn(pool, entries, before, changed)
         digest = macros.digest(table)
-        with tempfile.TemporaryDirectory(prefix="concordance-") as scratch:
-            if before is not None and before.meta.get("macros") != digest:
-                changed = _with_macro_users(entries, changed, before)
-                self.summary.unchanged = len(entries) - len(changed)
-            job = batch.Job(self.root, self.config, cache_folder(), readers, headers, _written(scratch, table))
-            writer = Writer(folder, fresh=before is None)
-            try:
-                with self._step("extract"):
-                    self._extract(pool, writer, job, changed)
-                for path in gone:
-                    writer.remove(path)
-                self.summary.removed = len(gone)
-                writer.put_macros(learned)
-                if before is None or before.meta.get("head") != head:
-                    with self._step("history"):
-                        self.progress("history", 0, 1, "")
-                        found = history.history(self.root, [entry.path for entry in entries])
-                        writer.put_changes(found.changes)
-                with self._step("store"):
-                    self.progress("store", 0, 1, "")
-                    made_by = f"{readers} {headers}"
-                    writer.commit({"readers": made_by, "macros": digest, "head": head, "started": str(started)})
-            except BaseException:
-                writer.abandon()
-                raise
+        batch.keep_macros(job.scratch, table)
+        if before is not None and before.meta.get("macros") != digest:
+            changed = _with_macro_users(entries, changed, before)
+            self.summary.unchanged = len(entries) - len(changed)
+        writer = Writer(folder, fresh=before is None)
+        try:
+            with self._step("extract"):
+                self._extract(pool, writer, job, changed)
+            for path in gone:
+                writer.remove(path)
+            self.summary.removed = len(gone)
+            writer.put_macros(learned)
+            if before is None or before.meta.get("head") != head:
+                with self._step("history"):
+                    self.progress("history", 0, 1, "")
+                    found = history.history(self.root, [entry.path for entry in entries])
+                    writer.put_changes(found.changes)
+            with self._step("store"):
+                self.progress("store", 0, 1, "")
+                made_by = f"{job.readers} {job.headers}"
+                writer.commit({"readers": made_by, "macros": digest, "head": head, "started": str(started)})
+        except BaseException:
+            writer.abandon()
+            raise
 
     def _learn(
         self, pool: parallel.Pool, entries: list[Entry], before: Known | None, changed: list[Entry]
@@ -260,11 +266,3 @@ def _with_macro_users(entries: list[Entry], changed: list[Entry], before: Known)
     paths = {entry.path for entry in changed}
     paths.update(file.path for file in before.files.values() if file.language in told)
     return [entry for entry in entries if entry.path in paths]
-
-
-def _written(folder: str, table: macros.Macros) -> str:
-    """The file in which workers find the macros; handing the table to each batch would cost more."""
-    path = os.path.join(folder, "macros")
-    with open(path, "wb") as file:
-        pickle.dump(table, file)
-    return path

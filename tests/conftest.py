@@ -27,9 +27,5 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def repo(folder: Path) -> Path:
     """A git repository with a few files, the last of them two minutes old."""
-    program.git(folder, "init", "-q", "-b", "main")
-    program.write(folder, program.SAMPLE)
-    program.git(folder, "add", "-A")
-    program.git(folder, "commit", "-q", "-m", "first")
-    program.age(folder)
+    program.sample(folder)
     return folder

@@ -86,6 +86,15 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
         (folder / path).write_bytes(content.encode() if isinstance(content, str) else content)
 
 
+def sample(folder: Path) -> None:
+    """Makes a folder a git repository with a few files."""
+    git(folder, "init", "-q", "-b", "main")
+    write(folder, SAMPLE)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "first")
+    age(folder)
+
+
 def age(folder: Path, seconds: int = 120) -> None:
     """Makes all files old, so that no build takes them for written just now."""
     when = time.time_ns() - seconds * 1_000_000_000

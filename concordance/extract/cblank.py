@@ -17,6 +17,9 @@ from .macros import ATTRIBUTE, BLANK, CLOSES, DECLARES, MAYBE, OPENS, PASSES, QU
 
 _TO_SPACE = bytes(c if c in b"\n\r" else 32 for c in range(256))
 _WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_LAST_WORD = re.compile(rb"\w+$")
+_ENDING = frozenset(bytes([c]) for c in b",)=].+-/%|^?<>:};") | {b""}
+_EXPECTING = frozenset((b"return", b"case", b"goto", b"sizeof", b"else", b"throw", b"new", b"delete", b"in", b"typename"))
 _NEXT = re.compile(rb"(?:\s|//[^\n]*|/\*.*?\*/)*", re.S)
 _BRACKET = re.compile(rb"[()]")
 # `class SOME_API Name {` with a macro that no #define of the repository explains.
@@ -83,9 +86,9 @@ def blank(lines: Lines, macros: Macros) -> Blanked:
     for line in lines.directives:
         result.data[line.start : line.end] = to_spaces(result.data[line.start : line.end])
     marks: list[tuple[int, int, str]] = []
+    opening = any(role[:1] == OPENS for role in macros.values())
     for name, role in macros.items():
-        kind = role[:1]
-        if kind != MAYBE:
+        if role != MAYBE and (role != CLOSES or opening):
             for at in _uses(lines, name):
                 _take(lines, result, at, at + len(name), role, marks)
     for match in _CLASS_HEAD.finditer(result.data):
@@ -93,7 +96,11 @@ def blank(lines: Lines, macros: Macros) -> Blanked:
             result.erase(*match.span(1))
     for match in _INSTANTIATION.finditer(result.data):
         if lines.in_code(match.start(1)):
-            result.erase(*match.span(1))
+            start = match.start(1)
+            before = lines.data[max(0, start - 40) : start].rstrip()
+            if before.endswith(b"extern"):
+                start = max(0, start - 40) + len(before) - 6
+            result.erase(start, match.end(1))
             result.instantiations.append(following(lines.data, match.end(1)))
     for match in _STRUCT_ARGUMENT.finditer(result.data):
         if lines.in_code(match.start()):
@@ -132,7 +139,8 @@ def following(data: bytes | bytearray, at: int) -> int:
 def _take(lines: Lines, result: Blanked, at: int, end: int, role: str, marks: list[tuple[int, int, str]]) -> None:
     data = lines.data
     if role == BLANK:
-        result.erase(at, end)
+        if _specifies(lines, at, end):
+            result.erase(at, end)
     elif role[:1] in (OPENS, CLOSES):
         after = following(data, end)
         if role[:1] == OPENS and data[after : after + 1] == b"(":
@@ -157,6 +165,24 @@ def _take(lines: Lines, result: Blanked, at: int, end: int, role: str, marks: li
             result.erase(at, end)
         elif _starts(lines, at):
             close(result, data, end)
+
+
+def _specifies(lines: Lines, at: int, end: int) -> bool:
+    """Whether a word stands where a specifier or attribute can: another file may use the same word as a name."""
+    data = lines.data
+    before = data[max(0, at - 200) : at].rstrip()
+    if not before or not lines.in_code(max(0, at - 200) + len(before) - 1):
+        return True
+    sign = before[-1]
+    if sign == 46 or before.endswith(b"->"):
+        return False
+    after = following(data, end)
+    if data[after : after + 1] not in _ENDING:
+        return sign not in b"=+-/%|^!?<"
+    if sign in _WORD_BYTES:
+        word = _LAST_WORD.search(before)
+        return word is None or word[0] not in _EXPECTING
+    return sign in b")]>*&}"
 
 
 def _starts(lines: Lines, at: int) -> bool:

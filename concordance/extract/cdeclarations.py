@@ -19,6 +19,7 @@ from .cblank import Blanked
 from .cdeclarators import Declared, conversion, parameters, unwrap
 from .cdirectives import Lines
 from .draft import Definition, Draft
+from .macros import KEYWORDS
 from .trees import one_line
 
 _SPECIFIERS = {
@@ -36,6 +37,7 @@ _TAIL = re.compile(r"\b(?:const|volatile|override|final|noexcept)\b|=\s*(?:0|def
 _NOISE = re.compile(r"\b(?:typedef|extern\s*\"C(?:\+\+)?\"|__attribute__\s*\(\(.*?\)\)|__extension__|__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\))|\[\[.*?\]\]")
 _CONSTANT = re.compile(rb"\b(?:constexpr|constinit)\b|\bconst\b[^*&]*$|[*]\s*const\s*$")
 _ENUM_CLASS = re.compile(rb"enum\s+(?:class|struct)\b")
+_WORDS = frozenset(word.decode() for word in KEYWORDS)  # what no tree, however broken, makes a name
 _LINKAGE = 'extern "C"'
 
 
@@ -102,7 +104,7 @@ class Walk:
     def _define(self, kind: str, name: str, at: int, node: Node, context: Context, **more: object) -> Definition | None:
         start = context.start if context.start >= 0 else node.start_byte
         end = more.pop("end", node.end_byte)
-        if self.within is not None and not self.within(at):
+        if self.within is not None and not self.within(at) or name in _WORDS:
             return None
         definition = self.draft.define(
             kind, name, at, start, end,  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from concordance.model import Kind
 from . import cblank, cdirectives, cnames, cobjects, crepair, trees
 from .cdeclarations import Walk
 from .draft import Draft
-from .macros import Macros
+from .macros import Macros, mentioned
 from .source import Source
 
 C = "tree_sitter_c"
@@ -59,9 +59,10 @@ def read(source: Source, package: str, known: Macros | None = None, objects: boo
     """One file; `objects` says that it may hold Objective-C."""
     draft = Draft(source, sees_members=True)
     lines = cdirectives.scan(source.data)
-    parsed = _parse(lines, package, known or {}, objects)
+    known = mentioned(source.data, {}) if known is None else known
+    parsed = _parse(lines, package, known, objects)
     if parsed.cost and package == C and b"__cplusplus" in source.data:
-        other = _parse(lines, CPP, known or {}, objects)  # a header for both, with classes in its C++ part
+        other = _parse(lines, CPP, known, objects)  # a header for both, with classes in its C++ part
         parsed = other if other.cost < parsed.cost else parsed
     for version in parsed.versions:
         _state(draft, lines, parsed, version)

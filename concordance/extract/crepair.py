@@ -27,6 +27,10 @@ _BRACKETS = re.compile(rb"[{}()]")
 _CAPITALS = re.compile(rb"\b(?:[A-Z_][A-Z0-9_]{2,}|[A-Za-z]\w*_(?:HEAD|API|EXPORT|INLINE)\w*|__\w+)\b")
 _WORDS = re.compile(rb"[A-Za-z_]\w*")
 _TYPE_CALL = re.compile(rb"\b[A-Za-z_]\w*[A-Z]\w*\s*(\([^()]*\))(?=\s*[*\w])")
+_TYPE_ARGUMENT = re.compile(
+    rb"[(,]\s*((?:(?:unsigned|signed|long|short|const|volatile|int|char|void|float|double|bool|_Bool|u?int\d+_t|size_t)\b\s*)+\**)"
+    rb"(?=\s*[,)])"
+)
 _EXPLAINED = frozenset((b"NULL", b"TRUE", b"FALSE", b"EOF", b"FILE", b"BOOL", b"DWORD", b"HANDLE"))
 _GAPS = re.compile(
     rb"\bextern\s+(?=template\b)|\$\{[^}\n]*\}|\$\w+|__attribute__\s*(?=\(\()|__declspec\s*(?=\()|_Pragma\s*(?=\()|__pragma\s*(?=\()|"
@@ -37,6 +41,8 @@ _GAPS = re.compile(
     rb"(?:\w+(?:<[^<>]*>)?::)+(?=\s*\*)|(?<=\bif)\s+[A-Z_]\w+\s*(?=\()|\b_*asm\s*\{[^}]*\}|"
     rb"(?<=\))\s*(?:const|noexcept|volatile|&&?)+(?=\s*[>,)])|"
     rb"(?<=[,(])\s*(?:struct|union|enum)(?=\s+\w+\s*\**\s*[,)])|"
+    rb"(?<=\w)\s*\.\.\.\s*[\w']+(?=\s*:)|\s\.\.\.[^\],;]*(?=\])|(?<=enum)\s*:\s*[\w:]+(?=\s*\{)|"
+    rb"\b\w+\s*:\s*\d+\s*;|__(?:volatile|signed|const)(?:__)?\b|"
     rb"\brequires\s*(?=\()|\bnoexcept\s*(?=\()|\bexport\b|@\w+@"
 )
 _TYPES = re.compile(
@@ -398,6 +404,13 @@ class Repair:
                 found.append((*match.span(), word[:-1] + b"_" if match[1] else b" " * len(word)))
         return found
 
+    def _type_arguments(self, spot: Spot) -> list[Edit]:
+        """The same for a macro whose name does not look like one."""
+        start, end = self._window(spot, 1, 1)
+        return [
+            (*m.span(1), b"0" + to_spaces(m[1][1:])) for m in _TYPE_ARGUMENT.finditer(self.code, start, end)
+        ]  # fmt: skip
+
     def _arguments(self, spot: Spot) -> list[Edit]:
         """Arguments that are no expressions."""
         return [(at + 1, stop - 1, to_spaces(self.code[at + 1 : stop - 1])) for _, at, stop in self._calls(spot)]
@@ -438,6 +451,7 @@ _LADDER: tuple[Callable[[Repair, Spot], list[Edit]], ...] = (
     Repair._conditional,
     Repair._types,
     Repair._type_call,
+    Repair._type_arguments,
     Repair._comma,
     Repair._arguments,
     Repair._call,

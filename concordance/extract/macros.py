@@ -50,6 +50,7 @@ _WORD = re.compile(rb"[A-Za-z_]\w*")
 _OPENING = re.compile(rb"(?:inline\s+)?namespace(?:\s+" + rb"([A-Za-z_][\w:]*))?\s*\{|extern\s+\"C(?:\+\+)?\"\s*\{")
 _VALUE = re.compile(rb"\s*(?:[-+~!(]*\s*)?(?:[0-9.\"']|L\"|L')")
 
+_COMPILED = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu", ".hip", ".m", ".mm")
 _SPACED = bytes(c if chr(c).isalnum() and c < 128 or c == 95 else 32 for c in range(256))
 
 # Words of the languages: a repository may define them away, but its code still reads as if it did not.
@@ -63,8 +64,15 @@ KEYWORDS = frozenset(
 )
 
 
-def learn(data: bytes) -> Learned:
-    """What one file's `#define`s say; nothing for those whose body is a number or a text."""
+def learn(data: bytes, path: str = "") -> Learned:
+    """What one file's `#define`s say to others; nothing for a body that is a number or a text.
+
+    What is defined in a file that is compiled by itself (`path` says so) is seen by no other.
+    """
+    return () if path.lower().endswith(_COMPILED) else _learn(data)
+
+
+def _learn(data: bytes) -> Learned:
     found = {}
     for match in _DEFINE.finditer(data):
         name, parameters, body = match.groups()
@@ -110,18 +118,17 @@ def merge(learned: Iterable[Learned]) -> Macros:
     for one in learned:
         for name, form in one:
             forms.setdefault(name, set()).add(form)
-    blank, doubtful = _resolve(forms)
-    macros: Macros = {}
-    for name in sorted(forms):
-        role = _role(forms[name], name in blank, name in doubtful)
-        if role:
-            macros[name] = role
-    return macros
+    return _roles(forms, set())
 
 
-def _resolve(forms: dict[bytes, set[str]]) -> tuple[set[bytes], set[bytes]]:
+def _roles(forms: dict[bytes, set[str]], blank: set[bytes]) -> Macros:
+    blank, doubtful = _resolve(forms, blank)
+    roles = {name: _role(forms[name], name in blank, name in doubtful) for name in sorted(forms)}
+    return {name: role for name, role in roles.items() if role}
+
+
+def _resolve(forms: dict[bytes, set[str]], blank: set[bytes]) -> tuple[set[bytes], set[bytes]]:
     """The names one of whose bodies vanishes, directly or through other such names, and those with a body that does not."""
-    blank: set[bytes] = set()
     bodies = {
         name: [form.lstrip("(")[1:].encode().split() for form in found if form.lstrip("(")[:1] in "ew"]
         for name, found in forms.items()
@@ -133,7 +140,7 @@ def _resolve(forms: dict[bytes, set[str]]) -> tuple[set[bytes], set[bytes]]:
         grew = len(left) < len(pending)
         blank.update(set(pending).difference(left))
         pending = left
-    return blank, {name for name in blank if not all(blank.issuperset(body) for body in bodies[name])}
+    return blank, {name for name in blank & bodies.keys() if not all(blank.issuperset(body) for body in bodies[name])}
 
 
 def _role(found: set[str], blank: bool, doubtful: bool) -> str:
@@ -158,9 +165,16 @@ def _role(found: set[str], blank: bool, doubtful: bool) -> str:
 
 
 def mentioned(data: bytes, macros: Macros) -> Macros:
-    """The part of the table that a file's text names."""
+    """The part of the table that a file's text names; its own definitions come before those of others."""
     words = set(data.translate(_SPACED).split())
-    return {name: macros[name] for name in sorted(macros.keys() & words)}
+    used = {name: macros[name] for name in macros.keys() & words}
+    own: dict[bytes, set[str]] = {}
+    for name, form in _learn(data):
+        own.setdefault(name, set()).add(form)
+    if own:
+        vanishing = {name for name, role in used.items() if role in (BLANK, ATTRIBUTE, MAYBE) and name not in own}
+        used = {name: role for name, role in used.items() if name not in own} | _roles(own, vanishing)
+    return {name: used[name] for name in sorted(used)}
 
 
 def digest(macros: Macros) -> str:

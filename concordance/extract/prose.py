@@ -7,7 +7,7 @@ of code that a span mentions, whether a target lies in the repository, and what 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from concordance.model import Kind
@@ -18,7 +18,7 @@ NAME_IN_CODE = re.compile(r"[A-Za-z_]\w*+(?:(?:\.|::)[A-Za-z_]\w*+)*+")
 _DOTTED = re.compile(r"(?<![\w./:@-])[A-Za-z_]\w*+(?:(?:\.|::)[A-Za-z_]\w*+)++(?![\w/-])")
 _CALL = re.compile(r"\s*\(.*\)\s*$|\s*$", re.S)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
-_BADGE = re.compile(r"^[\W_]*$")
+_NO_WORDS = re.compile(r"[\W_]*+$")
 
 
 class Heading(NamedTuple):
@@ -66,12 +66,6 @@ def is_relative(target: str) -> bool:
     return bool(target) and not _SCHEME.match(target)
 
 
-def opening(found: list[tuple[str, str]]) -> str:
-    """What a text says of itself: its first paragraph, the first after its title if there is one.
-
-    Given kinds and words of its blocks in order. Pictures and badges in front of it have no words.
-    """
-    for kind, words in found:
-        if kind == "prose" and not _BADGE.match(words):
-            return words
-    return ""
+def opening(paragraphs: Iterable[str]) -> str:
+    """What a text says of itself: its first paragraph with words; pictures and badges before it have none."""
+    return next((words for words in paragraphs if not _NO_WORDS.match(words)), "")

@@ -50,8 +50,9 @@ def docstring(node: Node) -> str:
     body = node if node.type == "module" else node.child_by_field_name("body")
     if body is None:
         return ""
-    for statement in body.named_children:
-        if statement.type == "comment":
+    for place in range(body.named_child_count):  # one by one: a body may be long, and its first statement is enough
+        statement = body.named_child(place)
+        if statement is None or statement.type == "comment":
             continue
         if statement.type != "expression_statement" or statement.named_child_count != 1:
             return ""
@@ -324,6 +325,8 @@ def _attribute(
 def _exports(draft: Draft, found: Captures) -> None:
     """The names in `__all__`; `*m` stands for those of a module `m`."""
     offered: list[str] | None = None
+    if b"__all__" not in draft.source.data:
+        return
     for node in sorted(found.get("assignment", []) + found.get("augmented", []), key=lambda n: n.start_byte):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is not None and right is not None and left.text == b"__all__" and starts_line(draft.source, node):

@@ -246,7 +246,13 @@ def private(draft: Draft) -> None:
             written = data[start:end]
             if not written.isascii():
                 draft.private[start] = unicodedata.normalize("NFKC", written.decode()).encode()
-    starts = sorted(s for s, e in draft.ends.items() if data.startswith(b"__", s) and not data.endswith(b"__", s, e))
+    starts = []
+    at = data.find(b"__")
+    while at >= 0:
+        end = draft.ends.get(at, 0)
+        if end and not data.endswith(b"__", at, end):
+            starts.append(at)
+        at = data.find(b"__", max(end, at + 2))
     classes = [d for d in draft.definitions if d.kind == Kind.CLASS and d.opens is not None]
     intervals = sorted((*(d.opens or (0, 0)), n) for n, d in enumerate(classes))
     for start, place in zip(starts, innermost(starts, [(0, len(data) + 1, -1), *intervals]), strict=True):

@@ -26,15 +26,16 @@ _SIGNS = re.compile(r"\\.|!\[|\[|\]|<[a-zA-Z!/][^<>]*>", re.S)
 _DESTINATION = re.compile(
     r"\(\s*(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))*))(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*\)"
 )
-_DEFINITION = re.compile(r"^[ >]{0,6}\[(?!\^)((?:[^\[\]\\]|\\.)+)\]:[ \t]*(?:<([^<>\n]*)>|(\S+))", re.M)
+_DEFINITION = re.compile(r"^[ >]{0,6}\[(?!\^)((?:[^\[\]\\]|\\.)+)\]:[ \t]*\n?[ \t]*(?:<([^<>\n]*)>|(\S+))", re.M)
 _EXPLICIT_ID = re.compile(r"[ \t]*\{[^{}]*#([\w:.-]+)[^{}]*\}[ \t]*$")
 _ATTRIBUTE = re.compile(r"\b(name|id|href|src)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.I)
 _TARGET = re.compile(r"^[ \t]*\(([\w:.-]+)\)=[ \t]*$", re.M)
 _LONGEST = 5_000  # characters of a heading or first paragraph; looking for pairs of signs is quadratic
 _IMAGE = re.compile(r"!\[[^\[\]]*\](?:\([^()]*\)|\[[^\[\]]*\])")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _MARKUP = re.compile(
-    r"!\[([^\[\]]*)\]\([^()]*\)|\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])|<!--.*?-->|</?[A-Za-z][^<>]*>|\\([!-/:-@\[-`{-~])|"
-    r"(?<!\w)(\*{1,3}|_{1,3}|~~)(?=\S)(.+?)(?<=\S)\4(?!\w)|(`+)[ ]?(.+?)[ ]?\6"
+    r"!\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])|\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])|<!--.*?-->|</?[A-Za-z][^<>]*>|(\\[!-/:-@\[-`{-~])|"
+    r"(?<!\w)(\*{1,3}|_{1,3}|~~)(?=\S)(.+?)(?<=\S)\4(?!\w)"
 )
 
 
@@ -46,6 +47,7 @@ def read(source: Source) -> Draft:
     headings = [_heading(source, lines, block) for block in found if block.kind == "heading"]
     add_headings(draft, headings)
     for heading, block in zip(headings, (b for b in found if b.kind == "heading"), strict=True):
+        draft.prose.append((block.first + 1, heading.name))
         if (match := _EXPLICIT_ID.search(lines[block.first])) and block.first == block.last:
             at = heading.start + _width(lines[block.first][: match.start(1)])
             draft.define(Kind.LABEL, match[1], at, at, at + _width(match[1]))
@@ -59,25 +61,31 @@ def read(source: Source) -> Draft:
             _inline(draft, place, text, raw=block.kind == "html")
             if block.kind == "prose":
                 draft.prose.append((block.first + 1, text))
-    draft.doc = opening([("heading", "") if b.kind == "heading" else (b.kind, _plain(lines, b)) for b in found])
+    draft.doc = opening(_plain(lines, block) for block in found if block.kind == "prose")
     return draft
 
 
 def plain(text: str) -> str:
-    """Inline text without its markup."""
+    """Inline text without its markup; what is code stays as it is."""
     if len(text) > _LONGEST:
         return " ".join(text.split())
+    codes: list[str] = []
+    if "`" in text:
+        blanked, spans = _code_spans(text)
+        codes = [code.strip() or code for _, code in spans]
+        text = re.sub("\x00+", "\x00", blanked)
     for _ in range(3):  # emphasis in a link in emphasis
-        bare = _MARKUP.sub(lambda m: next((g for g in (m[1], m[2], m[3], m[5], m[7]) if g is not None), ""), text)
+        bare = _MARKUP.sub(lambda m: next((g for g in (m[1], m[2], m[3], m[5]) if g is not None), ""), text)
         if bare == text:
             break
         text = bare
+    text = _ESCAPED.sub(r"\1", text)
+    for code in codes:
+        text = text.replace("\x00", code, 1)
     return " ".join(text.split())
 
 
 def _plain(lines: list[str], block: Block) -> str:
-    if block.kind != "prose":
-        return ""
     text = "\n".join(line.strip().lstrip("> ") for line in lines[block.first : block.last + 1])
     return "" if _DEFINITION.match(text) else plain(_IMAGE.sub("", text))
 
