@@ -99,7 +99,13 @@ def read(job: tuple[str, str, str, macros.Macros]) -> Result:
     places, causes = [], {}
     for symbol in facts.symbols:
         kind = _OURS.get(symbol.kind, symbol.kind)
-        if symbol.declaration or kind not in KINDS or symbol.name == "(anonymous)" or symbol.signature.startswith("namespace ") and "=" in symbol.signature:
+        if (
+            symbol.declaration
+            or kind not in KINDS
+            or symbol.name == "(anonymous)"
+            or (symbol.signature.startswith("namespace ")
+            and "=" in symbol.signature)
+        ):
             continue
         name = symbol.name
         made = kind == "function" and "(" in name and not name.startswith("operator")
@@ -110,7 +116,9 @@ def read(job: tuple[str, str, str, macros.Macros]) -> Result:
         elif made:
             causes[place] = "made by a macro's call"
     broken = tuple((f.line, max(f.line, f.end_line)) for f in facts.findings if f.by == "syntax")
-    return Result(path, language, places, causes, broken, len(data), facts.metrics.errors, facts.metrics.blanked, seconds)
+    return Result(
+        path, language, places, causes, broken, len(data), facts.metrics.errors, facts.metrics.blanked, seconds
+    )
 
 
 def ctags(root: Path, paths: list[str]) -> tuple[list[Place], float]:
@@ -164,11 +172,15 @@ def run(root: Path, workers: int = 2) -> tuple[list[tuple[object, ...]], list[tu
         x = Counter({p: n for p, n in a.items() if kind in (p.kind, "all")})
         y = Counter({p: n for p, n in b.items() if kind in (p.kind, "all")})
         both = sum((x & y).values())
-        rows.append((kind, sum(x.values()), sum(y.values()), both, 2 * both / max(1, sum(x.values()) + sum(y.values()))))
+        rows.append(
+            (kind, sum(x.values()), sum(y.values()), both, 2 * both / max(1, sum(x.values()) + sum(y.values())))
+        )
     return rows, differences(root, a, b, results), results
 
 
-def differences(root: Path, ours: Counter[Place], theirs: Counter[Place], results: list[Result]) -> list[tuple[str, bool, Place]]:
+def differences(
+    root: Path, ours: Counter[Place], theirs: Counter[Place], results: list[Result]
+) -> list[tuple[str, bool, Place]]:
     """What only one side has, with its cause: (cause, whether it is ours, where)."""
     by_path = {result.path: result for result in results}
     near: dict[str, list[Place]] = {}
@@ -176,7 +188,9 @@ def differences(root: Path, ours: Counter[Place], theirs: Counter[Place], result
         near.setdefault(place.path, []).append(place)
     found = []
     texts: dict[str, list[str]] = {}
-    for place, mine in [(p, True) for p in (ours - theirs).elements()] + [(p, False) for p in (theirs - ours).elements()]:
+    for place, mine in [(p, True) for p in (ours - theirs).elements()] + [
+        (p, False) for p in (theirs - ours).elements()
+    ]:
         if place.path not in texts:
             texts[place.path] = (root / place.path).read_text(errors="replace").split("\n")
         other = theirs if mine else ours
@@ -209,10 +223,11 @@ def main() -> None:
         if mine:
             size = sum(r.size for r in mine)
             broken = sum(bool(r.broken) for r in mine)
+            seconds = sum(r.seconds for r in mine)
             print(
                 f"{language:5} {len(mine):6} files {size / 1e6:7.1f} MB  with errors {broken / len(mine):6.2%}"
                 f"  bytes in errors {sum(r.errors for r in mine) / size:7.3%}"
-                f"  blanked {sum(r.blanked for r in mine) / size:7.3%}  {size / 1e6 / sum(r.seconds for r in mine):.1f} MB/s a core"
+                f"  blanked {sum(r.blanked for r in mine) / size:7.3%}  {size / 1e6 / seconds:.1f} MB/s a core"
             )
 
 

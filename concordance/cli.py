@@ -61,7 +61,7 @@ def cli() -> None:
 
 
 @click.command()
-@click.argument("repo", default=".", type=click.Path())
+@click.argument("repo", default=".", type=click.Path(readable=False))
 @click.option("--jobs", type=click.IntRange(1), help="Worker processes (default: one for each core).")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("--verbose", "-v", is_flag=True, help="Say how long each step took.")
@@ -213,7 +213,8 @@ def table(answer: Answer) -> Any:
 
     drawn = Table(box=None, header_style="bold", pad_edge=False)
     for column in answer.columns:
-        drawn.add_column(column, justify="right" if column in ("line", "uses") else "left", overflow="fold")
+        number, long = column in ("line", "uses"), column == "signature"
+        drawn.add_column(column, justify="right" if number else "left", overflow="ellipsis" if long else "fold", no_wrap=long)
     for row in answer.rows:
         colour = _COLOURS.get(str(row.get("kind", "")), "")
         styles = {"qualified": colour, "keyword": colour, "module": "blue", "signature": "dim", "section": "dim"}
@@ -225,9 +226,15 @@ def _print_table(answer: Answer) -> None:
     if not answer.rows:
         click.echo("none")
         return
+    if not sys.stdout.isatty():  # nobody to wrap lines for: a line a row, tabs between
+        click.echo("\t".join(answer.columns))
+        for row in answer.rows:
+            cells = ("" if row[column] is None else str(row[column]) for column in answer.columns)
+            click.echo("\t".join(" ".join(cell.split()) for cell in cells))
+        return
     from rich.console import Console
 
-    Console(soft_wrap=not sys.stdout.isatty()).print(table(answer))
+    Console().print(table(answer))
 
 
 def main() -> None:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import forkserver
+from contextlib import contextmanager
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.process import BaseProcess
 from typing import Generic, TypeVar
 
@@ -54,13 +56,19 @@ class Pool:
         """The workers that were killed; a pool that breaks ends the others by SIGTERM."""
         return [p.pid for p in self._processes() if p.pid and p.exitcode not in (None, 0, -signal.SIGTERM)]
 
+    def submit(self, work: Callable[[list[Item]], Result], batch: list[Item]) -> Future[Result]:
+        """Hands out a batch; BrokenProcessPool where a worker was killed."""
+        with _uninterrupted():
+            return self.executor().submit(work, batch)
+
     def kill(self) -> None:
         """Ends all workers at once."""
-        if self._executor is not None:
-            for process in self._processes():
-                process.kill()
-            self._executor.shutdown(wait=True, cancel_futures=True)
-            self._executor = None
+        with _uninterrupted():
+            if self._executor is not None:
+                for process in self._processes():
+                    process.kill()
+                self._executor.shutdown(wait=True, cancel_futures=True)
+                self._executor = None
 
     def close(self) -> None:
         """Ends the workers when they are done."""
@@ -69,11 +77,28 @@ class Pool:
             self._executor = None
 
 
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Puts Ctrl-C off: a worker that is half started is known to nobody, and would be left behind."""
+    if threading.current_thread() is not threading.main_thread():  # which alone is interrupted
+        yield
+        return
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
+
+
 def _start_server() -> None:
     """Starts the server of workers deaf to Ctrl-C, which a terminal sends to all: ending them is ours to do.
 
     Ignoring it would not do: it is undone in each new worker, which could then be hit before it has begun.
     """
+    resource_tracker.ensure_running()  # by the server, it would lift the block again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         forkserver.ensure_running()
@@ -102,7 +127,7 @@ def each(
             if batch is None:
                 break
             try:
-                running[pool.executor().submit(work, batch)] = batch
+                running[pool.submit(work, batch)] = batch
             except BrokenProcessPool:
                 waiting.appendleft(batch)
                 break
@@ -150,10 +175,10 @@ def _singly(
 
 def _submitted(pool: Pool, work: Callable[[list[Item]], Result], item: Item) -> Future[Result]:
     try:
-        return pool.executor().submit(work, [item])
+        return pool.submit(work, [item])
     except BrokenProcessPool:  # an idle worker was killed
         pool.kill()
-        return pool.executor().submit(work, [item])
+        return pool.submit(work, [item])
 
 
 def _is_of_item(error: BaseException | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -13,7 +14,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from concordance import batch
 from concordance.facts.read import Facts
+from concordance.facts.write import Reading
+from concordance.model import Entry
 
 TREE = Path(__file__).parent.parent
 CONCORD = str(Path(sys.executable).parent / "concord")
@@ -104,6 +108,14 @@ def age(folder: Path, seconds: int = 120) -> None:
                 os.utime(os.path.join(top, name), ns=(when, when), follow_symlinks=False)
 
 
+def crowd(folder: Path, files: int, lines: int = 40) -> None:
+    """Many Python files, no two alike: enough work for something to happen in the middle of it."""
+    for number in range(files):
+        body = "".join(f"def f{number}_{line}(x):\n    return x + {number * line}\n" for line in range(lines))
+        write(folder, {f"part{number % 20}/m{number}.py": body})
+    age(folder)
+
+
 def ledger(folder: Path) -> dict[str, Any]:
     """Every line of the ledger by its path; it is checked that none is there twice."""
     with Facts(str(folder / ".concordance")) as facts:
@@ -142,6 +154,19 @@ def bound() -> None:
         for power in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
             if libc.prctl(24, power, 0, 0, 0):  # PR_CAPBSET_DROP
                 raise OSError(ctypes.get_errno(), "prctl")
+
+
+def read_or_die(job: batch.Job, entries: list[Entry]) -> list[Reading]:
+    """Reads files as the program does, but for those whose names say what befalls their readers."""
+    for entry in entries:
+        name = entry.path.rpartition("/")[2]
+        if name == "deadly.py":
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif name == "endless.py":
+            time.sleep(1000)
+        elif name == "faulty.py":
+            raise RuntimeError("a fault in the program")
+    return batch.read(job, entries)
 
 
 def wait_for(what: Callable[[], Any], seconds: float = 30) -> Any:

@@ -9,11 +9,11 @@ import subprocess
 from pathlib import Path
 
 import click
-import pytest
-
 import program
-from concordance import cli
+import pytest
 from program import age, ask, build, concord, git, write
+
+from concordance import cli
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +177,7 @@ def test_no_update_without_a_store_builds(repo: Path) -> None:
     assert ask("symbols", "a.py", "--no-update", cwd=repo)
 
 
-@pytest.mark.parametrize("spoilt", [b"", b"garbage" * 1000, b"SQLite format 3\0" + bytes(4000)], ids=["empty", "garbage", "torn"])
+@pytest.mark.parametrize("spoilt", [b"", b"garbage" * 1000, b"SQLite format 3\0" + bytes(4000)], ids=len)
 def test_no_update_with_a_spoilt_store(repo: Path, spoilt: bytes) -> None:
     (repo / ".concordance").mkdir()
     (repo / ".concordance/index.db").write_bytes(spoilt)

@@ -129,7 +129,9 @@ def test_never_raises_and_every_line_is_in_the_file(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["(" * 100_000, "a " * 100_000, "A" * 200_000, "`" * 100_001, "<a" * 100_000, "x (AB " * 50_000, "*a" * 100_000,
-     "-".join(["ab"] * 50_000), "\n" * 200_000, "FSDP (" * 50_000, "ab cd ef gh " * 30_000],
+     "-".join(["ab"] * 50_000), "\n" * 200_000, "FSDP (" * 50_000, "ab cd ef gh " * 30_000,
+     " ".join(f"alpha w{chr(97 + n % 26)}{n}x beta{n}ab." for n in range(5000)) * 2,
+     " ".join(f"A{chr(65 + n % 26)}{chr(65 + n // 26 % 26)}{chr(65 + n // 676)}" for n in range(15_000)) * 2],
 )  # fmt: skip
 def test_hostile_text_takes_no_time(text: str) -> None:
     start = time.perf_counter()

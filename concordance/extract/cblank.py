@@ -13,13 +13,15 @@ import re
 from dataclasses import dataclass, field
 
 from .cdirectives import Lines
-from .macros import ATTRIBUTE, BLANK, CLOSES, DECLARES, MAYBE, OPENS, PASSES, QUOTES, TYPE, Macros
+from .macros import ATTRIBUTE, BLANK, CLOSES, MAYBE, OPENS, PASSES, QUOTES, TYPE, Macros
 
 _TO_SPACE = bytes(c if c in b"\n\r" else 32 for c in range(256))
 _WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _LAST_WORD = re.compile(rb"\w+$")
 _ENDING = frozenset(bytes([c]) for c in b",)=].+-/%|^?<>:};") | {b""}
-_EXPECTING = frozenset((b"return", b"case", b"goto", b"sizeof", b"else", b"throw", b"new", b"delete", b"in", b"typename"))
+_EXPECTING = frozenset(
+    (b"return", b"case", b"goto", b"sizeof", b"else", b"throw", b"new", b"delete", b"in", b"typename")
+)
 _NEXT = re.compile(rb"(?:\s|//[^\n]*|/\*.*?\*/)*", re.S)
 _BRACKET = re.compile(rb"[()]")
 # `class SOME_API Name {` with a macro that no #define of the repository explains.
@@ -28,7 +30,11 @@ _CLASS_HEAD = re.compile(
     rb"(?:<[^;{}]*>\s*)?(?:final\s*)?[:{](?!:)"
 )
 # `container_of(x, struct name, member)`: a type among arguments.
-_STRUCT_ARGUMENT = re.compile(rb"struct(?:(?<=,struct)|(?<=, struct)|(?<=\tstruct))\s+\w+\s*[,)]|struct(?<=\(struct)\s+\w+\s*,")
+_STRUCT_ARGUMENT = re.compile(
+    rb"struct(?:(?<=,struct)|(?<=, struct)|(?<=\tstruct))\s+\w+\s*[,)]|struct(?<=\(struct)\s+\w+\s*,"
+)
+# `[=] __device__ (int n) {`
+_LAMBDA = re.compile(rb"\]\s*(__(?:host|device)__(?:\s*__(?:host|device)__)?)(?=\s*[({])")
 # `static DEFINE_MUTEX(lock);`
 _STATIC_CALL = re.compile(rb"static\s+(?:const\s+)?[A-Z_][A-Z0-9_]+\s*\(")
 # `template class Name<int>;` asks for code to be made of a template and declares nothing.
@@ -46,8 +52,11 @@ class Blanked:
 
     data: bytearray
     taken: list[tuple[int, int]] = field(default_factory=list)  # stretches made spaces, or given a ";" at their end
-    namespaces: list[tuple[int, int, str]] = field(default_factory=list)  # opened and closed by macros: start, end, name
+    namespaces: list[tuple[int, int, str]] = field(
+        default_factory=list
+    )  # opened and closed by macros: start, end, name
     instantiations: list[int] = field(default_factory=list)  # where the class of an explicit one starts
+    specifiers: dict[int, int] = field(default_factory=dict)  # where specifiers among them start, by their ends
     written: list[int] = field(default_factory=list)  # where a byte was written over white space
     masked: list[int] = field(default_factory=list)  # words of the language made to look like names
     size: int = 0  # bytes changed
@@ -102,6 +111,8 @@ def blank(lines: Lines, macros: Macros) -> Blanked:
                 start = max(0, start - 40) + len(before) - 6
             result.erase(start, match.end(1))
             result.instantiations.append(following(lines.data, match.end(1)))
+    for match in _LAMBDA.finditer(result.data):
+        result.erase(*match.span(1))
     for match in _STRUCT_ARGUMENT.finditer(result.data):
         if lines.in_code(match.start()):
             result.erase(match.start(), match.start() + 6)
@@ -141,6 +152,7 @@ def _take(lines: Lines, result: Blanked, at: int, end: int, role: str, marks: li
     if role == BLANK:
         if _specifies(lines, at, end):
             result.erase(at, end)
+            result.specifiers[end] = at
     elif role[:1] in (OPENS, CLOSES):
         after = following(data, end)
         if role[:1] == OPENS and data[after : after + 1] == b"(":
@@ -163,6 +175,7 @@ def _take(lines: Lines, result: Blanked, at: int, end: int, role: str, marks: li
             result.erase(after, end)
         elif role == ATTRIBUTE:
             result.erase(at, end)
+            result.specifiers[end] = at
         elif _starts(lines, at):
             close(result, data, end)
 
@@ -191,7 +204,7 @@ def _starts(lines: Lines, at: int) -> bool:
     if before == 0 or not lines.in_code(before - 1):
         return True
     sign = lines.data[before - 1]
-    return sign in b";{}:" or sign == 41 and lines.data.find(b"\n", before, at) >= 0
+    return sign in b";{}:" or (sign == 41 and lines.data.find(b"\n", before, at) >= 0)
 
 
 def close(result: Blanked, data: bytes, end: int) -> bool:

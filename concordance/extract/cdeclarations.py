@@ -7,67 +7,20 @@ walk is short; it keeps its own stack, so no depth of nesting breaks it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
 from concordance.model import Kind
 
-from .cblank import Blanked
-from .cdeclarators import Declared, conversion, parameters, unwrap
-from .cdirectives import Lines
-from .draft import Definition, Draft
-from .macros import KEYWORDS
-from .trees import one_line
-
-_SPECIFIERS = {
-    "class_specifier": Kind.CLASS,
-    "struct_specifier": Kind.STRUCT,
-    "union_specifier": Kind.UNION,
-    "enum_specifier": Kind.ENUM,
-}
-_MODIFIER = re.compile(
-    r"\b(?:static|extern|inline|constexpr|consteval|constinit|virtual|explicit|friend|mutable|register|thread_local|"
-    r"_Thread_local|__thread|__inline__|__inline|__forceinline__|__forceinline|__noinline__|_Noreturn|"
-    r"__global__|__device__|__host__|__constant__|__shared__|__managed__)\b"
-)
-_TAIL = re.compile(r"\b(?:const|volatile|override|final|noexcept)\b|=\s*(?:0|default|delete)|&&?(?=\s*(?:const|noexcept|override|final|=|\{|$))")
-_NOISE = re.compile(r"\b(?:typedef|extern\s*\"C(?:\+\+)?\"|__attribute__\s*\(\(.*?\)\)|__extension__|__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\))|\[\[.*?\]\]")
-_CONSTANT = re.compile(rb"\b(?:constexpr|constinit)\b|\bconst\b[^*&]*$|[*]\s*const\s*$")
-_ENUM_CLASS = re.compile(rb"enum\s+(?:class|struct)\b")
-_WORDS = frozenset(word.decode() for word in KEYWORDS)  # what no tree, however broken, makes a name
-_LINKAGE = 'extern "C"'
+from .cfunctions import Functions
+from .cwalk import SPECIFIERS, Context
 
 
-@dataclass(slots=True, frozen=True)
-class Context:
-    """What stands around a declaration."""
-
-    owner: str = ""  # the class whose body it is in
-    access: str = ""
-    start: int = -1  # of the template header or linkage word before it
-    linkage: bool = False
-    hidden: bool = False  # in an anonymous namespace
-    broken: bool = False  # inside a stretch that the parser gave up on
-    local: bool = False  # inside a function
-    friend: bool = False
-
-
-@dataclass(slots=True)
-class Walk:
+class Walk(Functions):
     """One walk over one tree."""
 
-    draft: Draft
-    lines: Lines
-    blanked: Blanked
-    plain_c: bool
-    within: Callable[[int], bool] | None = None  # which offsets this tree speaks for
-    stack: list[tuple[Node, Context]] = field(default_factory=list)
-    bodies: set[int] = field(default_factory=set)  # where functions' bodies start: no scopes of their own
-    seen: set[int] = field(default_factory=set)  # specifiers that were met as declarations
-    calls: list[tuple[int, int]] = field(default_factory=list)  # macro calls that look like declarations
+    __slots__ = ()
 
     def run(self, root: Node) -> None:
         """Visits everything that can be declared under a node."""
@@ -78,7 +31,7 @@ class Walk:
         """Visits types that functions declare for themselves."""
         for node in nodes:
             if node.id not in self.seen:
-                self.stack.append((node, Context(local=True)))
+                self.stack.append((node, Context()))
                 self._drain()
 
     def _drain(self) -> None:
@@ -89,37 +42,10 @@ class Walk:
             visit = _VISITS.get(kind)
             if visit is not None:
                 visit(self, node, context)
-            elif kind in _SPECIFIERS:
+            elif kind in SPECIFIERS:
                 self._specifier(node, node, context, alone=True)
             elif kind in _TRANSPARENT:
                 self._inside(node, context)
-
-    def _inside(self, node: Node, context: Context) -> None:
-        self.stack.extend((child, context) for child in node.named_children)
-
-    def _error(self, node: Node, context: Context) -> None:
-        broken = Context(context.owner, context.access, -1, context.linkage, context.hidden, True, context.local)
-        self.stack.extend((child, broken) for child in node.named_children)
-
-    def _define(self, kind: str, name: str, at: int, node: Node, context: Context, **more: object) -> Definition | None:
-        start = context.start if context.start >= 0 else node.start_byte
-        end = more.pop("end", node.end_byte)
-        if self.within is not None and not self.within(at) or name in _WORDS:
-            return None
-        definition = self.draft.define(
-            kind, name, at, start, end,  # type: ignore[arg-type]
-            condition=self.lines.condition(at),
-            public=not (context.hidden or context.access == "private"),
-            **more,
-        )  # fmt: skip
-        if context.access in ("private", "protected"):
-            definition.modifiers = (context.access, *definition.modifiers)
-        return definition
-
-    def _head(self, start: int, end: int) -> str:
-        return one_line(self.draft.source.slice(start, end)).rstrip(" {:;=")
-
-    # Namespaces and what holds declarations
 
     def _namespace(self, node: Node, context: Context) -> None:
         name = node.child_by_field_name("name")
@@ -147,268 +73,34 @@ class Walk:
         if name is not None:
             text = self.draft.source.slice(name.start_byte, name.end_byte)
             at = name.end_byte
-            self._define(Kind.NAMESPACE, text, name.start_byte, node, context, signature=self._head(node.start_byte, node.end_byte), opens=(at, at))
+            self._define(
+                Kind.NAMESPACE,
+                text,
+                name.start_byte,
+                node,
+                context,
+                signature=self._head(node.start_byte, node.end_byte),
+                opens=(at, at),
+            )
 
     def _linkage(self, node: Node, context: Context) -> None:
         body = node.child_by_field_name("body")
         if body is None:
             return
         listed = body.type == "declaration_list"
-        inner = Context(context.owner, context.access, -1 if listed else node.start_byte, True, context.hidden, context.broken)
+        inner = context._replace(start=-1 if listed else node.start_byte, linkage=True)
         if listed:
             self._inside(body, inner)
         else:
             self.stack.append((body, inner))
 
     def _template(self, node: Node, context: Context) -> None:
-        start = context.start if context.start >= 0 else node.start_byte
-        inner = Context(context.owner, context.access, start, context.linkage, context.hidden, context.broken, context.local, context.friend)
+        inner = context._replace(start=self._start(node, context))
         self.stack.extend((child, inner) for child in node.named_children if child.type != "template_parameter_list")
 
     def _friend(self, node: Node, context: Context) -> None:
-        inner = Context("", "", node.start_byte if context.start < 0 else context.start, context.linkage, context.hidden, context.broken, friend=True)
+        inner = context._replace(owner="", access="", start=self._start(node, context), friend=True)
         self.stack.extend((c, inner) for c in node.named_children if c.type in ("declaration", "function_definition"))
-
-    # Types
-
-    def _specifier(self, node: Node, outer: Node, context: Context, alone: bool = False, alias: str = "") -> None:
-        """A class, struct, union or enum; `outer` is the declaration that it is part of."""
-        self.seen.add(node.id)
-        body = node.child_by_field_name("body")
-        if body is None and (not alone or context.friend):
-            return
-        name = node.child_by_field_name("name")
-        declared = unwrap(self.draft.source, name) if name is not None else None
-        kind = _SPECIFIERS[node.type]
-        start = context.start if context.start >= 0 else outer.start_byte
-        if node.start_byte in self.blanked.instantiations or context.broken and body is None:
-            return
-        if declared is not None:
-            definition = self._define(
-                kind, declared.name, declared.at, outer, context, end=node.end_byte,
-                signature=self._head(start, body.start_byte if body is not None else node.end_byte),
-                declaration=body is None, within=declared.within, bases=self._bases(node),
-            )  # fmt: skip
-            scoped = kind != Kind.ENUM or _ENUM_CLASS.match(self.draft.source.data, node.start_byte)
-            if definition is not None and not scoped:
-                definition.opens = (declared.end, declared.end)
-            elif definition is not None and context.start >= 0 and body is not None:
-                self._open(definition, declared)
-        elif body is not None and alias:
-            self.draft.scopes.append((body.start_byte, body.end_byte, "class"))
-        if body is not None and kind == Kind.ENUM:
-            self._enumerators(body, context)
-        elif body is not None:
-            self._members(body, declared.name if declared else alias or context.owner or "?", kind, context)
-
-    def _open(self, definition: Definition, declared: Declared) -> None:
-        """A template's parameters stand before its name, in its scope; the name itself does not."""
-        definition.opens = (definition.start, definition.end)
-        self.draft.holes.append((declared.outer, declared.end))
-
-    def _bases(self, node: Node) -> tuple[str, ...]:
-        bases = []
-        for child in node.named_children:
-            if child.type == "base_class_clause":
-                words = self.draft.source.slice(child.start_byte, child.end_byte).lstrip(": \t\r\n")
-                bases += [one_line(part) for part in _split(words) if part.strip()]
-        return tuple(bases)
-
-    def _members(self, body: Node, owner: str, kind: str, context: Context) -> None:
-        access = "private" if kind == Kind.CLASS else context.access if owner == context.owner else ""
-        for child in body.named_children:
-            if child.type == "access_specifier":
-                said = self.draft.source.slice(child.start_byte, child.end_byte).rstrip(": \t")
-                access = "" if said == "public" else said
-            else:
-                self.stack.append((child, Context(owner, access, hidden=context.hidden, broken=context.broken)))
-
-    def _enumerators(self, body: Node, context: Context) -> None:
-        source = self.draft.source
-        pending = list(body.named_children)
-        while pending:
-            node = pending.pop()
-            if node.type == "enumerator":
-                name = node.child_by_field_name("name")
-                if name is not None:
-                    words = source.slice(name.start_byte, name.end_byte)
-                    value = self._head(node.start_byte, node.end_byte)
-                    inner = Context(context.owner, context.access, hidden=context.hidden)
-                    self._define(Kind.ENUMERATOR, words, name.start_byte, node, inner, signature=value)
-            elif node.type.startswith("preproc_"):
-                pending.extend(node.named_children)
-
-    def _typedef(self, node: Node, context: Context) -> None:
-        self.seen.add(node.id)
-        declarators = node.children_by_field_name("declarator")
-        kind = node.child_by_field_name("type")
-        names = [unwrap(self.draft.source, d) for d in declarators]
-        if kind is not None and kind.type in _SPECIFIERS:
-            alias = next((d.name for d in names if d is not None), "")
-            self._specifier(kind, node, context, alias=alias)
-        body = kind.child_by_field_name("body") if kind is not None and kind.type in _SPECIFIERS else None
-        anonymous = body is not None and kind is not None and kind.child_by_field_name("name") is None
-        for place, (declarator, declared) in enumerate(zip(declarators, names, strict=True)):
-            if declared is None:
-                continue
-            whole = place == 0 and (body is None or anonymous)
-            outer = node if whole else declarator
-            definition = self._define(Kind.TYPE, declared.name, declared.at, outer, context if whole else Context(context.owner, context.access, hidden=context.hidden), end=node.end_byte if whole and len(declarators) == 1 else declarator.end_byte)
-            if definition is not None and body is not None and kind is not None:
-                head = self._head(node.start_byte, body.start_byte)
-                definition.signature = f"{head} {self._head(declarator.start_byte, declarator.end_byte)}"
-            elif definition is not None:
-                definition.signature = self._head(node.start_byte, node.end_byte)
-
-    def _alias(self, node: Node, context: Context) -> None:
-        self.seen.add(node.id)
-        name = node.child_by_field_name("name")
-        if name is not None:
-            start = context.start if context.start >= 0 else node.start_byte
-            text = self.draft.source.slice(name.start_byte, name.end_byte)
-            self._define(Kind.TYPE, text, name.start_byte, node, context, signature=self._head(start, node.end_byte))
-
-    # Functions, variables, fields
-
-    def _function(self, node: Node, context: Context) -> None:
-        body = node.child_by_field_name("body")
-        if body is not None:
-            self.bodies.add(body.start_byte)
-        kind = node.child_by_field_name("type")
-        if kind is not None and kind.type in _SPECIFIERS:
-            self._specifier(kind, node, context)
-        declared = unwrap(self.draft.source, node.child_by_field_name("declarator"))
-        if declared is None:
-            return
-        if declared.function is None:
-            if kind is not None and kind.type in _SPECIFIERS and declared.plain and not declared.within:
-                self._hidden_class(node, kind, declared, context)
-            return
-        end = body.start_byte if body is not None else node.end_byte
-        for child in node.named_children:
-            if child.type in ("field_initializer_list", "try_statement"):
-                end = min(end, child.start_byte)
-                if child.type == "try_statement":
-                    self.bodies.add(child.start_byte)
-        if kind is None and self._is_call(declared, context):
-            if body is not None and b"=" not in self.draft.source.data[declared.function.end_byte : body.start_byte]:
-                self._made_by_macro(node, declared, context, end)
-        else:
-            self._callable(node, conversion(self.draft.source, kind, declared), context, end, declaration=False)
-
-    def _hidden_class(self, node: Node, kind: Node, declared: Declared, context: Context) -> None:
-        """`class UNKNOWN Name {`, which the grammar takes for a function."""
-        body = node.child_by_field_name("body")
-        end = body.start_byte if body is not None else node.end_byte
-        head = self._head(context.start if context.start >= 0 else node.start_byte, end)
-        self._define(_SPECIFIERS[kind.type], declared.name, declared.at, node, context, signature=head)
-
-    def _is_call(self, declared: Declared, context: Context) -> bool:
-        """Whether something without a type is a macro's call: it is no constructor, and C's `main()` is all lower case."""
-        if declared.within or not declared.plain or declared.name == context.owner:
-            return False
-        return not (self.plain_c and declared.name.islower())
-
-    def _made_by_macro(self, node: Node, declared: Declared, context: Context, end: int) -> None:
-        """`TEST(Suite, name) {`: what it defines is known to the macro alone, so it is named as it is written."""
-        function = declared.function
-        listed = function.child_by_field_name("parameters") if function is not None else None
-        stop = listed.end_byte if listed is not None else end
-        self.calls.append((declared.at, declared.end))
-        words = self._head(declared.at, stop)
-        self._define(Kind.FUNCTION, words, declared.at, node, context, signature=words, occurs=False)
-
-    def _callable(self, node: Node, declared: Declared, context: Context, end: int, declaration: bool) -> None:
-        source = self.draft.source
-        start = context.start if context.start >= 0 else node.start_byte
-        function = declared.function
-        assert function is not None  # noqa: S101  only called with one
-        member = bool(context.owner or declared.within) and not context.friend
-        before = source.slice(node.start_byte, declared.outer)
-        words = self.blanked.data[node.start_byte : declared.outer].decode("utf-8", "replace")
-        tail = source.slice(function.end_byte, node.end_byte) if node.end_byte - function.end_byte < 200 else ""
-        listed = function.child_by_field_name("parameters")
-        tail = source.slice(listed.end_byte, function.end_byte) + " " + tail.partition("{")[0] if listed is not None else tail
-        modifiers = [*_MODIFIER.findall(before), *(one_line(m) for m in _TAIL.findall(tail.partition("->")[0].partition(":")[0]))]
-        if context.linkage:
-            modifiers.insert(0, _LINKAGE)
-        if context.friend:
-            modifiers.insert(0, "friend")
-        definition = self._define(
-            Kind.METHOD if member else Kind.FUNCTION, declared.name, declared.at, node, context,
-            signature=self._head(start, end), declaration=declaration, within=declared.within,
-            modifiers=tuple(dict.fromkeys(modifiers)), parameters=parameters(source, function),
-            returns=self._returns(words, function),
-        )  # fmt: skip
-        if definition is None:
-            return
-        if not declared.plain:
-            self.draft.ends[declared.at] = declared.end
-        if self.plain_c and "static" in modifiers:
-            definition.public = False
-        if context.start >= 0:
-            self._open(definition, declared)
-
-    def _returns(self, words: str, function: Node) -> str:
-        for child in function.named_children:
-            if child.type == "trailing_return_type":
-                said = self.draft.source.slice(child.start_byte, child.end_byte)
-                return one_line(said.lstrip().removeprefix("->"))
-        return one_line(_MODIFIER.sub("", _NOISE.sub("", words))).rstrip(" (")
-
-    def _declaration(self, node: Node, context: Context) -> None:
-        """Variables, fields, prototypes, and types declared on the way."""
-        kind = node.child_by_field_name("type")
-        declarators = node.children_by_field_name("declarator")
-        names = [unwrap(self.draft.source, d) for d in declarators]
-        if kind is not None and kind.type in _SPECIFIERS:
-            alias = next((d.name for d in names if d is not None), "")
-            self._specifier(kind, node, context, alone=not declarators, alias=alias)
-            context = Context(context.owner, context.access, -1, context.linkage, context.hidden, context.broken, friend=context.friend)
-        if context.broken and not context.owner:
-            return
-        for place, (declarator, declared) in enumerate(zip(declarators, names, strict=True)):
-            if declared is None:
-                continue
-            if declared.function is not None:
-                if kind is None and self._is_call(declared, context):
-                    self.calls.append((declared.at, declared.end))
-                else:
-                    value = node.child_by_field_name("default_value")
-                    empty = value is not None and value.type == "initializer_list"  # `void f() override{}`
-                    end = value.start_byte if empty and value is not None else node.end_byte
-                    self._callable(node, conversion(self.draft.source, kind, declared), context, end, not empty)
-            else:
-                self._variable(node, kind, declarator, declared, context, place == 0, len(declarators) == 1)
-
-    def _variable(self, node: Node, kind: Node | None, declarator: Node, declared: Declared, context: Context, first: bool, only: bool) -> None:
-        source = self.draft.source
-        named_type = kind is not None and kind.type in _SPECIFIERS and kind.child_by_field_name("name") is not None and kind.child_by_field_name("body") is not None
-        whole = first and not named_type
-        before = source.data[kind.start_byte if named_type and kind is not None else node.start_byte : declared.outer]
-        start = context.start if context.start >= 0 else node.start_byte
-        value = declarator.child_by_field_name("value") or (node.child_by_field_name("default_value") if only else None)
-        stop = declarator.end_byte
-        if value is not None:
-            stop = value.end_byte if source.data.find(b"\n", value.start_byte, value.end_byte) < 0 else value.start_byte
-        modifiers = _MODIFIER.findall(before.decode("utf-8", "replace"))
-        if context.linkage:
-            modifiers.insert(0, _LINKAGE)
-        what = Kind.FIELD if context.owner else Kind.CONSTANT if _CONSTANT.search(before) else Kind.VARIABLE
-        if named_type and kind is not None:
-            name = kind.child_by_field_name("name")
-            head = self._head(kind.start_byte, name.end_byte if name is not None else kind.start_byte) + " " + self._head(declarator.start_byte, stop)
-        else:
-            body = kind.child_by_field_name("body") if kind is not None and kind.type in _SPECIFIERS else None
-            head = self._head(start, body.start_byte) + " " + self._head(declarator.start_byte, stop) if body is not None else self._head(start, stop) if first else self._head(start, node.children_by_field_name("declarator")[0].start_byte) + " " + self._head(declarator.start_byte, stop)
-        definition = self._define(
-            what, declared.name, declared.at, node if whole else declarator,
-            context if whole else Context(context.owner, context.access, hidden=context.hidden),
-            end=node.end_byte if whole and only else declarator.end_byte, signature=head, within=declared.within,
-            declaration="extern" in modifiers and value is None, modifiers=tuple(dict.fromkeys(modifiers)),
-        )  # fmt: skip
-        if definition is not None and self.plain_c and "static" in modifiers:
-            definition.public = False
 
 
 def _flat(name: Node) -> list[Node]:
@@ -422,20 +114,6 @@ def _flat(name: Node) -> list[Node]:
         else:
             pending.extend(reversed(node.named_children))
     return sorted(parts, key=lambda part: part.start_byte)
-
-
-def _split(words: str) -> list[str]:
-    """Text at its commas, those inside brackets left alone."""
-    parts, depth, last = [], 0, 0
-    for at, sign in enumerate(words):
-        if sign in "<([{":
-            depth += 1
-        elif sign in ">)]}":
-            depth -= 1
-        elif sign == "," and depth == 0:
-            parts.append(words[last:at])
-            last = at + 1
-    return [*parts, words[last:]]
 
 
 _TRANSPARENT = frozenset((

@@ -17,6 +17,10 @@ from .source import Source
 from .trees import one_line
 
 _NAMES = frozenset(("identifier", "field_identifier", "type_identifier", "namespace_identifier", "primitive_type"))
+_NAMED = frozenset((
+    "qualified_identifier", "destructor_name", "operator_name", "operator_cast", "template_function", "template_method",
+    "template_type", "dependent_name",
+))  # fmt: skip
 _SPACES = re.compile(r"\s+")
 _OPERATOR = re.compile(r"operator\s*")
 _ARGUMENTS = re.compile(r"<.*>", re.S)
@@ -41,8 +45,7 @@ def unwrap(source: Source, node: Node | None) -> Declared | None:
     nearest = ""  # the peel next to what is looked at
     while node is not None:
         kind = node.type
-        if kind in _NAMES or kind in ("qualified_identifier", "destructor_name", "operator_name", "operator_cast",
-                                      "template_function", "template_method", "template_type", "dependent_name"):  # fmt: skip
+        if kind in _NAMES or kind in _NAMED:
             return _named(source, node, function if nearest == "function_declarator" else None)
         if kind == "function_declarator":
             function, nearest = node, kind
@@ -50,7 +53,14 @@ def unwrap(source: Source, node: Node | None) -> Declared | None:
             nearest = kind
         inner = node.child_by_field_name("declarator")
         if inner is None:
-            inner = next((c for c in node.named_children if c.type in _NAMES or c.type.endswith(("declarator", "_identifier", "_name", "_function"))), None)
+            inner = next(
+                (
+                    c
+                    for c in node.named_children
+                    if c.type in _NAMES or c.type.endswith(("declarator", "_identifier", "_name", "_function"))
+                ),
+                None,
+            )
         node = inner
     return None
 
@@ -120,7 +130,11 @@ def parameters(source: Source, function: Node) -> tuple[Parameter, ...]:
             found.append(Parameter("...", "*"))
         elif kind == "identifier":  # K&R
             found.append(Parameter(source.slice(node.start_byte, node.end_byte), ""))
-    if listed is not None and not (found and found[-1].name == "...") and source.data[listed.start_byte : listed.end_byte].rstrip(b") \n\t").endswith(b"..."):
+    if (
+        listed is not None
+        and not (found and found[-1].name == "...")
+        and source.data[listed.start_byte : listed.end_byte].rstrip(b") \n\t").endswith(b"...")
+    ):
         found.append(Parameter("...", "*"))
     if len(found) == 1 and found[0][:3] == ("", "", "void"):
         return ()
@@ -140,7 +154,6 @@ def _parameter(source: Source, node: Node) -> Parameter:
         return Parameter("", kind, one_line(source.slice(start, end)), value)
     before, after = source.slice(start, declared.outer), source.slice(declared.end, end)
     return Parameter(declared.name, kind, one_line(before + after), value)
-
 
 
 def conversion(source: Source, kind: Node | None, declared: Declared) -> Declared:

@@ -93,7 +93,9 @@ def scan(data: bytes) -> Lines:
             lines.comments.append((start, end))
         elif first == 35:  # "#"
             head = _HEAD.match(data, start, end)
-            lines.directives.append(Directive(start, end, head[1], head.end()) if head else Directive(start, end, b"", end))
+            lines.directives.append(
+                Directive(start, end, head[1], head.end()) if head else Directive(start, end, b"", end)
+            )
             if data.find(b"/", start, end) >= 0:
                 _comments_inside(lines, start, end)
         else:
@@ -131,7 +133,9 @@ def _group(lines: Lines) -> None:
             around.append(group)
             lines.groups.append(group)
             group.guard = _is_guard(lines, place)
-            conditions.append(conditions[-1] if group.guard and conditions else "" if group.guard else words(data, line))
+            conditions.append(
+                conditions[-1] if group.guard and conditions else "" if group.guard else words(data, line)
+            )
         elif line.word in _MIDDLE and around:
             group = around[-1]
             group.lines.append(line)
@@ -160,7 +164,14 @@ def _is_guard(lines: Lines, place: int) -> bool:
     data = lines.data
     name = data[first.rest : first.end].split()
     if first.word == b"if":
-        name = data[first.rest : first.end].replace(b"!", b" ").replace(b"defined", b" ").replace(b"(", b" ").replace(b")", b" ").split()
+        name = (
+            data[first.rest : first.end]
+            .replace(b"!", b" ")
+            .replace(b"defined", b" ")
+            .replace(b"(", b" ")
+            .replace(b")", b" ")
+            .split()
+        )
     defined = data[second.rest : second.end].split()
     return (
         first.word in (b"ifndef", b"if") and second.word == b"define" and len(name) >= 1

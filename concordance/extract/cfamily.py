@@ -16,7 +16,7 @@ from concordance.model import Kind
 
 from . import cblank, cdirectives, cnames, cobjects, crepair, trees
 from .cdeclarations import Walk
-from .draft import Draft
+from .draft import Definition, Draft
 from .macros import Macros, mentioned
 from .source import Source
 
@@ -95,11 +95,31 @@ def _state(draft: Draft, lines: cdirectives.Lines, parsed: Parsed, version: crep
     """Enters what one tree says, or the part of it that no other tree does."""
     kit = parsed.kit
     root = version.tree.root_node
-    within = version.speaks_for if version.stretches else None
-    if within is None:
+    main = not version.stretches
+    target = draft if main else Draft(draft.source)
+    if main:
         trees.note_errors(draft, version.tree, kit.errors)
-    walk = Walk(draft, lines, parsed.blanked, kit.plain_c, within)
+    walk = Walk(target, lines, parsed.blanked, kit.plain_c)
     walk.run(root)
     found = trees.captures(kit.names, root)
     walk.run_local(found.get("late", []))
-    cnames.note(draft, found, walk.bodies, within)
+    cnames.note(draft, found, walk.bodies, None if main else version.speaks_for)
+    if not main:
+        _join(draft, target, version)
+
+
+def _join(draft: Draft, other: Draft, version: crepair.Version) -> None:
+    """Takes over the definitions of a branch that the main tree does not show, each under its parent there."""
+    nowhere = Definition("", "", 0, 0, 0)  # the parent of what has none
+    known = {(d.at, d.name): d for d in draft.definitions}
+    around: list[Definition] = []
+    for one in sorted(other.definitions, key=lambda d: (d.start, -d.end, d.at)):
+        while around and (around[-1].end < one.end or around[-1].end <= one.start):
+            around.pop()
+        parent = around[-1] if around else nowhere
+        if one.nests:
+            around.append(one)
+        if version.speaks_for(one.at):
+            one.owner = known.get((parent.at, parent.name), parent)
+            one.nests = False  # the main tree's definitions lie in the same stretch
+            draft.definitions.append(one)

@@ -101,7 +101,8 @@ def note(draft: Draft, found: dict[str, list[Node]], bodies: set[int], within: C
         start, end = node.start_byte, node.end_byte
         ends[start] = end
         after = data[end]
-        roles[start] = _CALL if after == 40 or after == 32 and data[end + 1] == 40 else _READ  # "(", " ("
+        called = after == 40 or (after == 32 and data[end + 1] == 40) or (after == 60 and data[end + 2] == 60)
+        roles[start] = _CALL if called else _READ  # "(", " (", "<<<"
         before = data[start - 1]
         if before in _JOINING and (before == 46 or data[start - 2] in b"-:"):  # ".", "->", "::"
             members.add(start)
@@ -110,6 +111,7 @@ def note(draft: Draft, found: dict[str, list[Node]], bodies: set[int], within: C
             if capture != "template" or _called(data, node.end_byte):
                 roles[node.start_byte] = role
     local = [node.start_byte for node in found.get("local", ())]
+    roles.update(dict.fromkeys(local, _WRITE))
     scopes = [(n.start_byte, n.end_byte, "block") for n in found.get("scope", ()) if n.start_byte not in bodies]
     scopes += [(n.start_byte, n.end_byte, "lambda") for n in found.get("lambda", ())]
     if within is not None:
@@ -133,7 +135,7 @@ def _called(data: bytes, at: int) -> bool:
         elif sign == 62:
             depth -= 1
             if depth == 0:
-                return data[place + 1 : place + 20].lstrip().startswith(b"(")
+                return data[place + 1 : place + 20].lstrip().startswith((b"(", b"<<<"))
     return False
 
 
@@ -167,7 +169,12 @@ def note_directives(draft: Draft, lines: Lines) -> None:
             if match:
                 form = "system" if match[1] else "local" if match[2] else ""
                 said = (match[1] or match[2] or match[3]).decode("utf-8", "replace")
-                draft.add_import(match.start() + match[0].index(match[1] or match[2] or match[3]), said, form=form, condition=lines.condition(line.start))
+                draft.add_import(
+                    match.start() + match[0].index(match[1] or match[2] or match[3]),
+                    said,
+                    form=form,
+                    condition=lines.condition(line.start),
+                )
         elif word in _CONDITIONAL:
             for match in _INSIDE_QUOTES.finditer(data, line.rest, line.end):
                 if match[1] and match[1] not in KEYWORDS:
@@ -195,4 +202,3 @@ def _macro(draft: Draft, lines: Lines, start: int, rest: int, end: int) -> None:
             draft.roles[inner.start()] = _WRITE
             draft.bound.add(inner.start())
     note_words(draft, match.end(), end)
-

@@ -25,11 +25,15 @@ _HEAD = re.compile(
     rb"@(interface|implementation|protocol)\s+([A-Za-z_]\w*)\s*(?:\(\s*(\w*)\s*\))?\s*(?::\s*([A-Za-z_]\w*))?\s*(<[^>{};]*>)?"
 )
 _METHOD = re.compile(rb"^[ \t]*([-+])[ \t]*(?=[(A-Za-z_])", re.M)
-_PART = re.compile(rb"([A-Za-z_]\w*)?\s*:\s*(?:\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\))?\s*(?:__unused\s+)?([A-Za-z_]\w*)")
+_PART = re.compile(
+    rb"([A-Za-z_]\w*)?\s*:\s*(?:\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\))?\s*(?:__unused\s+)?([A-Za-z_]\w*)"
+)
 _RETURNS = re.compile(rb"\s*\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)")
 _PROPERTY = re.compile(rb"@property\s*(\([^()]*(?:\([^()]*\)[^()]*)*\))?([^;]*);")
 _FORWARD = re.compile(rb"@(class|protocol)\s+([\w\s,]+);")
-_LINE_WORDS = re.compile(rb"@(?:end|optional|required|public|private|protected|package|autoreleasepool|finally)\b|@(?:synthesize|dynamic|import|compatibility_alias)\b[^;]*;?")
+_LINE_WORDS = re.compile(
+    rb"@(?:end|optional|required|public|private|protected|package|autoreleasepool|finally)\b|@(?:synthesize|dynamic|import|compatibility_alias)\b[^;]*;?"
+)
 _VALUES = re.compile(rb"@(?:selector|encode|protocol|available)\s*\(((?:[^()]|\([^()]*\))*)\)|@(?:\[\s*\]|\{\s*\})")
 _QUALIFIERS = re.compile(
     rb"\b(?:__weak|__strong|__block|__bridge(?:_transfer|_retained)?|__unsafe_unretained|__autoreleasing|__kindof|_Nullable|"
@@ -144,7 +148,9 @@ class Transformer:
         if opening is None:
             return at
         end = self._matching(opening.end() - 1, stop)
-        for match in re.finditer(rb"[^;{}]*?([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)?(?::\s*\d+\s*)?;", self.code[opening.end() : end]):
+        for match in re.finditer(
+            rb"[^;{}]*?([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)?(?::\s*\d+\s*)?;", self.code[opening.end() : end]
+        ):
             start = opening.end() + match.start(1)
             whole = opening.end() + match.start() + len(match[0]) - len(match[0].lstrip())
             self.found.definitions.append(Definition(
@@ -171,7 +177,8 @@ class Transformer:
             name = block[1] if block else words[-1][0]
             start = match.start(2) + (block.start(1) if block else words[-1].start())
             self.found.definitions.append(Definition(
-                Kind.PROPERTY, name.decode(), start, match.start(), match.end(), signature=self._text(match.start(), match.end() - 1),
+                Kind.PROPERTY, name.decode(), start, match.start(), match.end(),
+                signature=self._text(match.start(), match.end() - 1),
                 modifiers=tuple(w.strip().decode() for w in (match[1] or b"()")[1:-1].split(b",") if w.strip()),
             ))  # fmt: skip
             for word in words[:-1]:
@@ -256,14 +263,18 @@ class Transformer:
         """Messages, literals and blocks, from one pass over the tokens."""
         code = self.code
         tokens = [(m.start(), m.end()) for m in _TOKEN.finditer(code)]
-        opened: list[tuple[int, list[int], bytes]] = [(-1, [], b"")]  # token, the tokens directly inside, literal's sign
+        opened: list[tuple[int, list[int], bytes]] = [
+            (-1, [], b"")
+        ]  # token, the tokens directly inside, literal's sign
         for place, (start, _end) in enumerate(tokens):
             sign = code[start]
             if sign == 94 and self.data[start] == 94:  # "^", and not in what is blank by now
                 self._block(tokens, place)
             before = code[tokens[place - 1][0]] if place else 0
             if sign == 64:  # "@"
-                self.data[start : start + 1] = b" " if self.data[start : start + 1] == b"@" else self.data[start : start + 1]
+                self.data[start : start + 1] = (
+                    b" " if self.data[start : start + 1] == b"@" else self.data[start : start + 1]
+                )
                 continue
             if sign in b"[({":
                 opened[-1][1].append(place)
@@ -309,7 +320,7 @@ class Transformer:
         for place in range(1, len(inside)):
             start, end = tokens[inside[place]]
             word = code[start:end]
-            if code[start] not in _WORDY or word in KEYWORDS and word not in (b"class", b"new", b"delete", b"retain"):
+            if code[start] not in _WORDY or (word in KEYWORDS and word not in (b"class", b"new", b"delete", b"retain")):
                 continue
             generic = code[tokens[inside[place - 1]][0]] == 62 and place > 3 and code[tokens[inside[1]][0]] == 60
             if not generic and not self._operand(tokens[inside[place - 1]]):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Container
 
 from .source import Source
 
@@ -29,6 +30,8 @@ _MACHINE = re.compile(
 def is_legal(words: str) -> bool:
     """Whether a comment states rights or a licence, not what the code does."""
     return _LEGAL.search(words) is not None
+
+_PREAMBLE = re.compile(rb"\s*(?:<\?[^>]*\?>|#![^\r\n]*|#pragma once)?\s*")
 
 
 def clean(comment: str) -> str:
@@ -85,13 +88,16 @@ class Comments:
             at += 1
         return ""
 
-    def leading(self) -> str:
-        """What the file's first comments say of it, licence and tool settings left out."""
+    def leading(self, defined: Container[int]) -> str:
+        """What the file's first comments say of it; what stands right above a definition's line speaks of that.
+
+        Licences and settings of tools are left out.
+        """
         said = []
-        at, line = 0, 1
+        at = 0
         while at < len(self.spans) and self.stands_alone(at):
             between = self.source.data[self.spans[at - 1][1] if at else 0 : self.spans[at][0]]
-            if between.strip() and not between.strip().startswith((b"<?", b"#!", b"#pragma once")):
+            if not _PREAMBLE.fullmatch(between):
                 break
             last = at
             while (
@@ -100,9 +106,10 @@ class Comments:
             ):  # fmt: skip
                 last += 1
             words = self._words(at, last)
-            if words and not _LEGAL.search(words) and not _MACHINE.match(words):
+            ours = self.ends[last] + 1 not in defined
+            if words and ours and not _LEGAL.search(words) and not _MACHINE.match(words):
                 said.append(words)
-            at, line = last + 1, self.ends[last] + 1
+            at = last + 1
         return "\n\n".join(said)
 
     def texts(self) -> list[tuple[int, str]]:

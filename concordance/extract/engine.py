@@ -76,15 +76,26 @@ def _nesting(data: bytes) -> int:
 
 def _complete(source: Source, draft: Draft) -> FileFacts:
     comments = Comments(source, draft.comments)
-    for definition in draft.definitions:
-        if not definition.doc and definition.kind not in _UNDOCUMENTED:
-            definition.doc = comments.above(source.line(definition.start)) or comments.beside(source.line(definition.at))
-    if not draft.doc:
-        draft.doc = comments.leading()
+    _document(source, draft, comments)
     facts = draft.facts()
     return facts._replace(
         terms=terms.terms(facts, comments.texts(), draft.prose), metrics=_metrics(source, comments, draft)
     )
+
+
+def _document(source: Source, draft: Draft, comments: Comments) -> None:
+    """Gives the comments to what they speak of."""
+    defined: set[int] = set()
+    for definition in sorted(draft.definitions, key=lambda d: (d.start, -d.end)):
+        line = source.line(definition.start)
+        if not definition.doc and definition.kind not in _UNDOCUMENTED:
+            # The comment above a line speaks of what starts first on it.
+            above = comments.above(line) if line not in defined else ""
+            definition.doc = above or comments.beside(source.line(definition.at))
+        if definition.kind not in (Kind.NAMESPACE, Kind.MODULE):
+            defined.add(line)
+    if not draft.doc:
+        draft.doc = comments.leading(defined)
 
 
 def _metrics(source: Source, comments: Comments, draft: Draft) -> Metrics:

@@ -26,7 +26,8 @@ MAYBE = "m"  # one definition is of the above, another is not; looked at only wh
 Macros = dict[bytes, str]
 
 # One file's definitions: the name, and its body's form: "e" for empty, "w" and the words to look up (none where there
-# are but attributes), "x" for a body that stands for something, or a letter from above. A "(" before it says that the macro takes arguments.
+# are but attributes), "x" for a body that stands for something, or a letter from above. A "(" before it says that the
+# macro takes arguments.
 Learned = tuple[tuple[bytes, str], ...]
 
 _DEFINE = re.compile(rb"#[ \t]*define[ \t]+([A-Za-z_]\w*)(\((?:[^)\n\\]|\\\r?\n)*\))?([^\n\\]*(?:\\\r?\n?[^\n\\]*)*)")
@@ -51,16 +52,16 @@ _OPENING = re.compile(rb"(?:inline\s+)?namespace(?:\s+" + rb"([A-Za-z_][\w:]*))?
 _VALUE = re.compile(rb"\s*(?:[-+~!(]*\s*)?(?:[0-9.\"']|L\"|L')")
 
 _COMPILED = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu", ".hip", ".m", ".mm")
-_SPACED = bytes(c if chr(c).isalnum() and c < 128 or c == 95 else 32 for c in range(256))
+_SPACED = bytes(c if (chr(c).isalnum() and c < 128) or c == 95 else 32 for c in range(256))
 
 # Words of the languages: a repository may define them away, but its code still reads as if it did not.
 KEYWORDS = frozenset(
-    b"alignas alignof and asm auto bool break case catch char class co_await co_return co_yield concept const consteval "
-    b"constexpr constinit const_cast continue decltype default delete do double dynamic_cast else enum explicit export "
-    b"extern false final float for friend goto if inline int long mutable namespace new noexcept not nullptr operator or "
-    b"override private protected public register reinterpret_cast requires restrict return short signed sizeof static "
-    b"static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename union "
-    b"unsigned using virtual void volatile wchar_t while defined NULL".split()
+    b"alignas alignof and asm auto bool break case catch char class co_await co_return co_yield concept const "
+    b"consteval constexpr constinit const_cast continue decltype default delete do double dynamic_cast else enum "
+    b"explicit export extern false final float for friend goto if inline int long mutable namespace new noexcept not "
+    b"nullptr operator or override private protected public register reinterpret_cast requires restrict return short "
+    b"signed sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef "
+    b"typeid typename union unsigned using virtual void volatile wchar_t while defined NULL ".split()
 )
 
 
@@ -69,16 +70,17 @@ def learn(data: bytes, path: str = "") -> Learned:
 
     What is defined in a file that is compiled by itself (`path` says so) is seen by no other.
     """
-    return () if path.lower().endswith(_COMPILED) else _learn(data)
+    return () if path.lower().endswith(_COMPILED) else _learn(data, with_values=False)
 
 
-def _learn(data: bytes) -> Learned:
+def _learn(data: bytes, with_values: bool) -> Learned:
     found = {}
     for match in _DEFINE.finditer(data):
         name, parameters, body = match.groups()
-        if _VALUE.match(body) or name in KEYWORDS:
+        value = _VALUE.match(body) is not None
+        if (value and not with_values) or name in KEYWORDS:
             continue
-        form = _form(body, parameters)
+        form = "x" if value else _form(body, parameters)
         found[name, "(" + form if parameters is not None else form] = True
     return tuple(found)
 
@@ -128,7 +130,7 @@ def _roles(forms: dict[bytes, set[str]], blank: set[bytes]) -> Macros:
 
 
 def _resolve(forms: dict[bytes, set[str]], blank: set[bytes]) -> tuple[set[bytes], set[bytes]]:
-    """The names one of whose bodies vanishes, directly or through other such names, and those with a body that does not."""
+    """The names one of whose bodies vanishes, directly or through other names, and those with one that does not."""
     bodies = {
         name: [form.lstrip("(")[1:].encode().split() for form in found if form.lstrip("(")[:1] in "ew"]
         for name, found in forms.items()
@@ -169,7 +171,7 @@ def mentioned(data: bytes, macros: Macros) -> Macros:
     words = set(data.translate(_SPACED).split())
     used = {name: macros[name] for name in macros.keys() & words}
     own: dict[bytes, set[str]] = {}
-    for name, form in _learn(data):
+    for name, form in _learn(data, with_values=True):
         own.setdefault(name, set()).add(form)
     if own:
         vanishing = {name for name, role in used.items() if role in (BLANK, ATTRIBUTE, MAYBE) and name not in own}

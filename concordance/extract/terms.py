@@ -31,15 +31,14 @@ from itertools import accumulate, chain, pairwise
 from concordance.model import FileFacts, Kind, Term, unpacked
 
 from .acronyms import expansions
-from .comments import is_legal
 from .docstrings import summary
+from .said import Said, pieces
 from .words import GENERAL, IMPERATIVES, MODIFIERS, STOP, VERBS
 from .wordsplit import LONGEST, grams, is_acronym, is_word, tokens
 
 _SAID, _DEFINED, _USED, _EMPHASISED, _ENOUGH = 4, 3, 2, 6, 6
 _SHORT_TEXT = 150
 _CLASSES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM))
-_SPACED_CODE = re.compile(r"``[^`]*\s[^`]*``|(?<!`)`[^`]*\s[^`]*`(?!`)|<[a-zA-Z!/][^<>]*>")
 _EMPHASIS = re.compile(r"\*\*([^*\n]{3,60})\*\*|(?<![\w*`])\*([^*\s][^*\n]{1,58})\*(?![\w*])")
 _ORDINARY = VERBS | GENERAL | STOP
 _NOUNS_ALL_THE_SAME = frozenset(
@@ -47,8 +46,6 @@ _NOUNS_ALL_THE_SAME = frozenset(
 )
 _ABLE_NOUNS = frozenset(("table", "variable", "executable", "callable", "iterable", "cable", "awaitable", "hashtable"))
 _LY_NOUNS = frozenset(("assembly", "anomaly", "family", "reply", "poly", "multiply", "supply", "butterfly"))
-_TO_TOOLS = re.compile(r"\b(?:noqa|(?:type|pyrefly|mypy|pyre|pylint|ruff|eslint|lint)[-\w]*:\s*ignore|NOLINT).*")
-_TODO_BY = re.compile(r"\b(?:TODO|FIXME|NB|XXX)\s*\([^()]*\)")
 
 
 def terms(facts: FileFacts, comments: list[tuple[int, str]], prose: list[tuple[int, str]]) -> tuple[Term, ...]:
@@ -79,111 +76,6 @@ def rank(found: Iterable[Term], files_with: Mapping[str, int], files: int) -> li
     return sorted(weighed, key=lambda pair: (-pair[1], pair[0].text))
 
 
-# --- what is said
-
-
-def pieces(
-    facts: FileFacts, comments: list[tuple[int, str]], prose: list[tuple[int, str]]
-) -> list[tuple[int, str]]:
-    """Everything said in the file, licence left out; documentation that is a comment too is taken once."""
-    found = sorted(comments + prose) if prose else list(comments)
-    start = 0  # the licence stands in the first comments, which may be a line each
-    while start < len(found) and found[start][0] <= 80:
-        end = start + 1
-        while end < len(found) and found[end][0] == found[end - 1][0] + 1 and "\n" not in found[end - 1][1]:
-            end += 1
-        if not is_legal("\n".join(text for _, text in found[start:end][:60])):
-            start = end
-        elif prose and len(found) == 1:
-            break
-        else:
-            del found[start:end]
-    heard = {text.partition("\n")[0].strip() for _, text in comments}
-    heard.update(text.strip().partition("\n")[0].strip() for _, text in prose)
-    missing = [(s.line, s.doc) for s in facts.symbols if s.doc and s.doc.partition("\n")[0].strip() not in heard]
-    if facts.doc and facts.doc.partition("\n")[0].strip() not in heard and not prose:
-        missing.append((1, facts.doc))
-    return sorted(found + missing) if missing else found
-
-
-class Said:
-    """The tokens of everything said, in order, and their lines."""
-
-    def __init__(self, found: list[tuple[int, str]]) -> None:
-        self.lines: list[tuple[int, str]] = []
-        last = 0
-        for line, text in found:
-            if line > last + 1:
-                self.lines.append((line, ""))
-            if "\n" in text:
-                self._add_lines(line, text)
-                last = line + text.count("\n")
-            else:
-                self.lines.append((line, text))
-                last = line
-        self.tokens: list[str] = []
-        ends = []
-        add = self.tokens.extend
-        for _, text in self.lines:
-            if text and text[-1] not in ";{}\\" and not (
-                " = " in text or "==" in text or " += " in text or "(self" in text or "&& " in text
-                or " || " in text or "->" in text or "();" in text
-            ):  # fmt: skip
-                to_tools = "TODO" in text or "noqa" in text or "ignore" in text or "LINT" in text
-                words = _without_markup(text) if to_tools or "`" in text or "<" in text else text
-                add(chain.from_iterable(map(tokens, words.split())))
-            else:
-                self.tokens.append("")
-            ends.append(len(self.tokens))
-        self.ends = ends
-        self.counts = Counter(self.tokens)
-
-    def _add_lines(self, line: int, text: str) -> None:
-        """The lines of a text, code samples left out."""
-        add = self.lines.append
-        skip = -1  # the indentation that a code sample is deeper than
-        fence = ""
-        for number, raw in enumerate(text.split("\n"), line):
-            bare = raw.strip()
-            if not bare:
-                add((number, ""))
-                continue
-            indent = len(raw) - len(raw.lstrip())
-            if fence:
-                fence = "" if bare.startswith(fence) else fence
-            elif bare.startswith(("```", "~~~")):
-                fence = bare[:3]
-                add((number, ""))
-            elif skip < 0 or indent <= skip:
-                skip = -1
-                if bare.startswith((">>>", "... ", "$ ", ".. code", "|---", "+--")):
-                    skip = indent if bare.startswith(".. code") else -1
-                    continue
-                skip = indent if bare.endswith("::") and not bare.startswith("..") else -1
-                add((number, bare))
-
-    def settle_capitals(self) -> None:
-        """Joins `FSDP` with `fsdp`, `PyTorch` with `pytorch`, and a word that is only shouted with the word."""
-        counts = self.counts
-        change = {}
-        for token in [t for t in counts if not t.islower() and t.isalnum()]:
-            lower = token.lower()
-            if counts.get(lower, 0) > counts[token] and token.isupper():
-                change[token] = lower
-            elif lower in counts:
-                change[lower] = token
-        if change:
-            self.tokens = [change.get(token, token) for token in self.tokens]
-            self.counts = Counter(self.tokens)
-
-    def line_of(self, place: int) -> int:
-        """The line of a token."""
-        return self.lines[min(bisect_right(self.ends, place), len(self.lines) - 1)][0]
-
-
-# --- what earns an entry
-
-
 class _Index:
     """Candidates, each with its points, its count, and the first name that it is part of."""
 
@@ -191,6 +83,7 @@ class _Index:
         self.said = said
         self.facts = facts
         self.rows: dict[str, list[int]] = {}  # points, times, the name's number or -1
+        self.emphasis: Counter[str] = Counter()  # points for emphasis; a longer phrase does not take them from words
         self.acronyms = {token.lower(): token for token in said.counts if is_acronym(token)}
 
     def count_names(self) -> None:
@@ -209,8 +102,8 @@ class _Index:
                 else:
                     row[0] += worth
                     row[1] += count
-        for lower in acronyms:  # `fsdp_state` speaks of FSDP
-            for gram in [g for g in rows if lower in g and lower in g.split(" ")]:
+        if any(lower in rows for lower in acronyms):  # `fsdp_state` speaks of FSDP
+            for gram in [gram for gram in rows if not acronyms.keys().isdisjoint(gram.split(" "))]:
                 self._move(gram, " ".join([acronyms.get(word, word) for word in gram.split(" ")]))
 
     def _move(self, gram: str, to: str) -> None:
@@ -276,6 +169,7 @@ class _Index:
                     continue
                 if run and len(run) <= LONGEST and (gram := _trimmed(run)):
                     self._add(gram, _EMPHASISED, 0)
+                    self.emphasis[gram] += _EMPHASISED
                 run = []
 
     def chosen(self) -> list[str]:
@@ -291,10 +185,11 @@ class _Index:
             words = gram.split(" ")
             if len(gram) > 3 or gram in self.said.counts:  # a name's abbreviation says nothing to others
                 kept.append(gram)
+            taken = max(0, own - self.emphasis[gram])
             for length in range(1, len(words)):
                 for start in range(len(words) - length + 1):
                     inner = " ".join(words[start : start + length])
-                    covered[inner] = covered.get(inner, 0) + own
+                    covered[inner] = covered.get(inner, 0) + taken
         return kept
 
     def entries(self, kept: list[str], stands_for: dict[str, str]) -> tuple[Term, ...]:
@@ -319,23 +214,20 @@ class _Index:
 
     def _first_said(self, kept: list[str]) -> dict[str, int]:
         """The place of the token that each entry first stands at."""
-        wanted: dict[str, list[str]] = {}
-        for gram in kept:
-            wanted.setdefault(gram.partition(" ")[0], []).append(gram)
+        left = set(kept)
+        first_words = Counter(gram.partition(" ")[0] for gram in kept)
         found: dict[str, int] = {}
         words = self.said.tokens
         for place, word in enumerate(words):
-            if word in wanted:
-                left = []
-                for gram in wanted[word]:
-                    if gram == word or gram == " ".join(words[place : place + gram.count(" ") + 1]):
+            if word in first_words:
+                for length in range(1, LONGEST + 1):
+                    gram = " ".join(words[place : place + length])
+                    if gram in left:
+                        left.discard(gram)
                         found[gram] = place
-                    else:
-                        left.append(gram)
-                if left:
-                    wanted[word] = left
-                else:
-                    del wanted[word]
+                        first_words[word] -= 1
+                if not first_words[word]:
+                    del first_words[word]
         return found
 
     def _first_named(self, wanted: set[int]) -> dict[int, int]:
@@ -344,19 +236,15 @@ class _Index:
             return {}
         occurrences = self.facts.occurrences
         ids = unpacked(occurrences.name)
-        offsets = list(accumulate(unpacked(occurrences.step)))
+        steps = unpacked(occurrences.step)
         starts = [0, *accumulate(unpacked(occurrences.lengths))]
         lines = {}
-        at = 0
+        at, offset = 0, steps[0]
         for number in sorted(wanted):
-            at = ids.index(number, at)
-            lines[number] = bisect_right(starts, offsets[at])
+            before, at = at, ids.index(number, at)
+            offset += sum(steps[before + 1 : at + 1])
+            lines[number] = bisect_right(starts, offset)
         return lines
-
-
-def _without_markup(text: str) -> str:
-    """A line without code samples, tags, and what it says to people by name or to tools."""
-    return _TO_TOOLS.sub("", _SPACED_CODE.sub(" | ", _TODO_BY.sub("", text)))
 
 
 def _trimmed(run: list[str]) -> str:

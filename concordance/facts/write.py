@@ -151,7 +151,7 @@ class Writer:
         """Leaves the store as it was where it cannot be written, and says why."""
         try:
             yield
-        except (OSError, sqlite3.Error, ValueError) as error:
+        except (OSError, sqlite3.Error, TypeError, ValueError) as error:
             self.abandon()
             if not self.fresh and not _is_of_disk(error):
                 raise StoreBroken(f"the store {self.path} is damaged: {error}", "Build again") from error

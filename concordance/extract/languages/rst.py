@@ -38,7 +38,8 @@ _MARKUP = re.compile(
     r"``(.+?)``|(?::[\w.+-]+)+:`~?(?:([^`<>]+?)\s*<[^`<>]*>|([^`]+))`|`([^`<>]+?)(?:\s*<[^`<>]*>)?`_{0,2}|\\(\W)|"
     r"(?<!\w)\*\*?(\S|\S.*?\S)\*\*?(?!\w)|\|([^|]+)\|_?"
 )
-_SIGNATURE_NAME = re.compile(r"(?:[\w:<>*&~,\s]*?\s)?([A-Za-z_][\w.:]*?)\s*(?:[(\[{=:].*)?$", re.S)
+_LONGEST = 5_000  # characters of a title or first paragraph; looking for pairs of signs is quadratic
+_SIGNATURE_NAME = re.compile(r"(?:[\w:<>*&~,\s]*?\s)?([A-Za-z_]\w*+(?:(?:\.|::)~?\w++)*+)\s*(?:[(\[{=:].*)?$", re.S)
 
 _CODE = frozenset(
     ("code-block", "code", "sourcecode", "testcode", "testoutput", "testsetup", "testcleanup", "doctest", "math", "raw",
@@ -70,6 +71,8 @@ def read(source: Source) -> Draft:
 
 def plain(text: str) -> str:
     """Inline text without its markup."""
+    if len(text) > _LONGEST:
+        return " ".join(text.split())
     bare = _MARKUP.sub(lambda m: next((group for group in m.groups() if group is not None), ""), text)
     return " ".join(bare.split())
 
@@ -160,10 +163,11 @@ class _Reader:
         indent = indents[first]
         while self.at < len(lines) and lines[self.at] and indents[self.at] == indent:
             bare = lines[self.at][indent:]
-            if self.at > first and (_BULLET.match(bare) or (bare.startswith("..") and _EXPLICIT.match(bare))):
+            listed = _BULLET.match(bare) is not None
+            if listed and self.at > first and _BULLET.match(lines[first][indent:]):
                 break
             self.at += 1
-            if _BULLET.match(bare) and self.at < len(lines) and indents[self.at] > indent:
+            if listed and self.at < len(lines) and indents[self.at] > indent:
                 break  # what follows is the item's own text
         text = "\n".join(lines[first : self.at])
         self.draft.prose.append((first + 1, text))
@@ -242,14 +246,26 @@ class _Reader:
         self.at = resume
         if kind == Kind.MODULE:
             self.module = argument
+        doc = self._content(resume, indent)
         for line, signature in lines:
             match = _SIGNATURE_NAME.match(signature)
             if match and match[1].strip(".:"):
                 start = self.source.line_bytes[line] + indent
                 self.draft.define(
                     kind, match[1], self._offset(line, match[1]), start, end,
-                    signature=" ".join(argument.split()), declaration=True, modifiers=tuple(sorted(options)),
+                    signature=" ".join(argument.split()), declaration=True, doc=doc, modifiers=tuple(sorted(options)),
                 )  # fmt: skip
+
+    def _content(self, first: int, indent: int) -> str:
+        """The text under a directive, up to the next directive in it."""
+        found: list[str] = []
+        for at in range(first, len(self.lines)):
+            line = self.lines[at]
+            if (line and self.indents[at] <= indent) or _EXPLICIT.match(line.lstrip()):
+                break
+            found.append(line)
+        margin = min((len(line) - len(line.lstrip()) for line in found if line), default=0)
+        return "\n".join(line[margin:] for line in found).strip()
 
     def _options(self, indent: int) -> dict[str, tuple[int, str]]:
         """The options under a directive."""

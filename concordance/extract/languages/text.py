@@ -1,16 +1,56 @@
-"""Plain text, and every language without a reader of its own: words, no structure."""
+"""Plain text, and every language without a reader of its own: paragraphs, no structure.
+
+What such a file says of itself is its first paragraph that reads like prose, a title before it passed over;
+where there is none, the title. Lists, tables and logs say nothing of themselves.
+"""
 
 from __future__ import annotations
 
+import re
+
+from concordance.extract.comments import is_legal
 from concordance.extract.draft import Draft
 from concordance.extract.source import Source
 from concordance.model import Language
 
 LANGUAGE = Language("text", "Plain text", extensions=(".txt", ".text", ".log"))
 
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_WORD = re.compile(r"[^\W\d_][\w'’-]*[.,:;!?]*$")
+_TITLE = re.compile(r"[^\W\d_].{1,78}[^.,;:{}()=<>\s]$")
+_RULE = re.compile(r"(\W)\1{2,}$")
+_FIRST_LINES = 200  # within which a file introduces itself
+
 
 def read(source: Source) -> Draft:
     """One text file."""
     draft = Draft(source)
-    draft.prose.append((1, source.text))
+    start = 0
+    lines = _LINE_END.split(source.text)
+    for number, line in enumerate([*lines, ""]):
+        if not line.strip():
+            if start < number:
+                draft.prose.append((start + 1, "\n".join(lines[start:number])))
+            start = number + 1
+    draft.doc = _opening(draft.prose)
     return draft
+
+
+def _opening(paragraphs: list[tuple[int, str]]) -> str:
+    title = ""
+    for number, (line, paragraph) in enumerate(paragraphs):
+        if line > _FIRST_LINES:
+            break
+        lines = [words for words in (words.strip() for words in paragraph.split("\n")) if not _RULE.match(words)]
+        if number == 0 and len(lines) == 1 and _TITLE.match(lines[0]) and not is_legal(lines[0]):
+            title = lines[0]
+        elif _reads_like_prose(lines) and not is_legal(paragraph):
+            return " ".join(" ".join(lines).split())
+    return title
+
+
+def _reads_like_prose(lines: list[str]) -> bool:
+    """Whether most of the words are words, and they stand in lines of several."""
+    words = [word for line in lines for word in line.split()]
+    letters = sum(1 for word in words if _WORD.match(word.lstrip("\"'(").rstrip("\"')")))
+    return len(words) >= 5 and letters >= 0.7 * len(words) and len(words) >= 3 * len(lines)

@@ -25,7 +25,7 @@ concord keywords --limit 50
 """
 ARGUMENT = "[PATH]"
 
-_COLUMNS = ("keyword", "kind", "path", "line", "uses", "section")
+_COLUMNS = ("keyword", "kind", "line", "uses", "section")
 _DEFINED = "Detailed Analysis"
 _IMPORTED = "Dependencies"
 
@@ -80,7 +80,7 @@ def _of_repository(facts: Facts, page: Page) -> Answer:
     found = facts.symbols(after, page.limit + 1)
     shown = found[: page.limit]
     rows = [_row(p.name, p.kind, p.path, p.line, None, _DEFINED) for p in shown]
-    return Answer(rows, _COLUMNS, facts.symbol_count(), _cursor(shown[-1]) if len(found) > len(shown) else "")
+    return Answer(rows, ("keyword", "kind", "path", "line"), facts.symbol_count(), _cursor(shown[-1]) if len(found) > len(shown) else "")
 
 
 def _cursor(last: Place) -> str:
