@@ -3,7 +3,8 @@
 In: a repository, and the differences that `bench.ctags` finds. Out: of a number of them drawn with a
 fixed seed, who is right. libclang follows the includes that it finds under the repository's usual
 roots; where the preprocessor leaves a place out, or an error beside it shows that libclang did not
-understand it, the place is undecided.
+understand it, the place is undecided. A function `= default` or `= delete` counts as defined, as the
+language says (a function body may be either); libclang's `is_definition` asks for a body in braces.
 """
 
 from __future__ import annotations
@@ -90,8 +91,11 @@ def judge(job: Job) -> list[Judged]:
         cursor = pending.pop()
         line = cursor.location.line
         kind = cursor.kind.name
-        covered.update((line, cursor.extent.start.line, cursor.extent.end.line))
+        if not kind.startswith("MACRO_") or kind == "MACRO_DEFINITION":
+            covered.update((line, cursor.extent.start.line, cursor.extent.end.line))
         defined = cursor.is_definition() or kind in KINDS["macro"] | KINDS["namespace"] | KINDS["typedef"]
+        if not defined and kind in KINDS["function"]:
+            defined = cursor.is_default_method() or cursor.is_deleted_method()
         here.setdefault(line, []).append((kind, _plain(cursor.spelling), defined))
         pending.extend(cursor.get_children())
     wrong = {
@@ -124,6 +128,8 @@ def _verdict(
     expanded = any(kind == "MACRO_INSTANTIATION" and spelled == place.name for kind, spelled, _ in found)
     if mine and expanded and any(kind in KINDS["function"] and defined for kind, _, defined in found):
         return "ours"  # made by a macro's call
+    if not mine and expanded:
+        return "ours"  # it is a macro's call
     if place.line not in covered or any(abs(line - place.line) <= 3 for line in wrong):
         return "undecided"
     return "ctags" if mine else "ours"

@@ -12,6 +12,7 @@ import hashlib
 import multiprocessing
 import os
 import pickle
+import resource
 import signal
 import threading
 from contextlib import suppress
@@ -43,9 +44,10 @@ class Job(NamedTuple):
 GIVEN_UP = "given up: "  # begins the note of a file that is not tried again before it changes
 
 
-def start() -> None:
+def start(memory: int) -> None:
     """Makes a process a worker: the keyboard's interrupt is the parent's, and a batch makes no garbage to collect."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     gc.disable()
     threading.Thread(target=_follow_parent, daemon=True).start()
 
@@ -105,7 +107,7 @@ def learn(root: str, entries: list[Entry], largest: int) -> list[tuple[str, macr
     found = []
     for entry in entries:
         try:
-            found.append((entry.path, macros.learn(source.read(root, entry, largest))))
+            found.append((entry.path, macros.learn(source.read(root, entry, largest), entry.path)))
         except Unreadable:
             continue  # reading it as a file says why
     return found

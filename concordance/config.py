@@ -10,6 +10,10 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _memory() -> int:
+    return max(2 << 30, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 8)
+
+
 @dataclass(frozen=True)
 class Config:
     """The settings of one run."""
@@ -21,7 +25,10 @@ class Config:
     # The facts cache gives up its oldest entries above this.
     cache_bytes: int = 4_000_000_000
     # A file that keeps its reader busy for longer than this is given up, and said so.
-    patience: float = 120.0
+    patience: float = 60.0
+    # Some broken text costs a parser memory by the square of its length. A worker that wants more than this ends, and
+    # its file is given up: better than the machine. An eighth of the machine's memory, at least 2 GiB.
+    memory: int = field(default_factory=_memory)
 
 
 def cache_folder() -> str:

@@ -96,7 +96,8 @@ class Build:
             return
         with tempfile.TemporaryDirectory(prefix="concordance-") as scratch:
             lost = partial(self._lost, scratch)
-            pool = parallel.Pool(self.config.jobs, batch.start, ["concordance.batch"], self.config.patience, lost)
+            start = partial(batch.start, self.config.memory)
+            pool = parallel.Pool(self.config.jobs, start, ["concordance.batch"], self.config.patience, lost)
             job = batch.Job(self.root, self.config, cache_folder(), readers, headers, scratch)
             try:
                 self._update(pool, job, folder, entries, before, changed, gone, head)

@@ -11,9 +11,9 @@ import re
 import string
 import time
 
+import cases
 import pytest
 
-import cases
 from concordance.extract import engine, macros
 from concordance.extract.source import Source
 from concordance.facts.pack import pack, unpack
@@ -25,16 +25,17 @@ SECONDS = 5.0  # of processor time, for 100 kB
 
 # What languages are made of: a random mixture of these reaches deeper than random characters.
 PIECES = [
-    *"()[]{}<>:;,.=+-*/%&|^!~?@#$\\\"'`_ \t\n",
-    "\r\n", "\r", "\n\n", "\n    ", "\n\t", "//", "/*", "*/", "<!--", "-->", '"""', "'''", "```", "#!", "::", "->", "=>", "...",
-    "${", "$(", "{{", "}}", "%%", "def ", "class ", "struct ", "enum ", "fn ", "func ", "function ", "import ", "from ",
-    "#include ", "#define ", "#if ", "#endif", "template <", "namespace ", "typedef ", "using ", "extern ", "public ", "static ",
-    "const ", "let ", "var ", "return ", "if ", "else ", "for ", "while ", "switch ", "case ", "try ", "lambda ", "async ",
-    "await ", "yield ", "match ", "impl ", "trait ", "mod ", "use ", "package ", "interface ", "message ", "service ", "syntax ",
-    "FROM ", "RUN ", "COPY ", "ARG ", "load(", "rule(", "set(", "macro(", "endif()", "target:", "%.o:", ".PHONY", "include ",
-    "key: ", "- ", "? ", "&anchor ", "*anchor", "|\n", ">\n", "---\n", "[section]\n", "[[table]]\n", "a.b = ", "# ", "## ", "====\n",
-    ".. note::\n", "__all__ = ", "@property\n", "@overload\n", "global x\n", "nonlocal x\n", "operator", "~", "0x1f", "1e9", "\\\n",
-    "\\u", "\\x", "\ufeff", "\0", "é", "名前", "\U0001f600", "\u2028", "\x0c", "\x1a", "\x1b", "name", "Name", "x", "TORCH_API ",
+    *"()[]{}<>:;,.=+-*/%&|^!~?@#$\\\"'`_ \t\n", "\r\n", "\r", "\n\n", "\n    ", "\n\t", "//", "/*", "*/", "<!--",
+    "-->", '"""', "'''", "```", "#!", "::", "->", "=>", "...", "${", "$(", "{{", "}}", "%%", "def ", "class ",
+    "struct ", "enum ", "fn ", "func ", "function ", "import ", "from ", "#include ", "#define ", "#if ", "#endif",
+    "template <", "namespace ", "typedef ", "using ", "extern ", "public ", "static ", "const ", "let ", "var ",
+    "return ", "if ", "else ", "for ", "while ", "switch ", "case ", "try ", "lambda ", "async ", "await ", "yield ",
+    "match ", "impl ", "trait ", "mod ", "use ", "package ", "interface ", "message ", "service ", "syntax ", "FROM ",
+    "RUN ", "COPY ", "ARG ", "load(", "rule(", "set(", "macro(", "endif()", "target:", "%.o:", ".PHONY", "include ",
+    "key: ", "- ", "? ", "&anchor ", "*anchor", "|\n", ">\n", "---\n", "[section]\n", "[[table]]\n", "a.b = ", "# ",
+    "## ", "====\n", ".. note::\n", "__all__ = ", "@property\n", "@overload\n", "global x\n", "nonlocal x\n",
+    "operator", "~", "0x1f", "1e9", "\\\n", "\\u", "\\x", "\ufeff", "\0", "é", "名前", "\U0001f600", "\u2028", "\x0c",
+    "\x1a", "\x1b", "name", "Name", "x", "TORCH_API ",
 ]  # fmt: skip
 
 
@@ -115,7 +116,8 @@ def _check_symbols(facts: FileFacts, lengths: list[int]) -> None:
     keys = set()
     for place, symbol in enumerate(facts.symbols):
         assert -1 <= symbol.parent < place, symbol
-        assert symbol.name and symbol.kind in set(Kind), symbol
+        assert symbol.kind in set(Kind), symbol
+        assert symbol.name or symbol.kind == Kind.KEY, symbol
         assert 1 <= symbol.start_line <= symbol.end_line <= len(lengths), symbol
         assert 1 <= symbol.line <= len(lengths) and 1 <= symbol.col <= lengths[symbol.line - 1] + 1, symbol
         assert symbol.key not in keys, symbol
@@ -169,7 +171,7 @@ def test_mutated_examples(language: str) -> None:
     texts = seeds(language)
     for text in texts:
         check(text, language)
-    end = time.process_time() + 1.5
+    end = time.process_time() + 0.8
     rounds = 0
     while time.process_time() < end and rounds < 150:
         check(mutated(chance, chance.choice(texts)), language, {b"TORCH_API": macros.BLANK, b"name": macros.DECLARES})
@@ -196,27 +198,39 @@ def test_a_hundred_thousand_characters(language: str) -> None:
         assert time.process_time() - began < SECONDS
 
 
+REPEATED = [
+    "(", "[", "{", "<", "([{", "if (", "a(", "a.", "a::", "a->", "-", "!", "*", "x = ", "/*", "//", '"', "'", "`",
+    "#", "\\\n", "\\", "a b ", "{a: ", "- ", "> ", "<a>", "lambda: ", "$(", "${", "/* \n", "#define a", "\n#if 1",
+    "\n  ", "a,", "a = b\n", "__a__ ", "*/", "@a ", "x", "1", "[[", ":\n ", "def f():\n", "\u0301", "==\n", "|a",
+    "1e", "&a ", "template <", "%{", "\r",
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(
-    "piece",
-    ["(", "[", "{", "<", "([{", "if (", "a(", "a.", "a::", "a->", "-", "!", "*", "x = ", "/*", "//", '"', "'", "`", "#", "\\\n", "\\",
-     "a b ", "{a: ", "- ", "> ", "<a>", "lambda: ", "$(", "${", "/* \n", "#define a", "\n#if 1", "\n  ", "a,", "a = b\n", "__a__ ",
-     "*/", "@a ", "x" * 50, "[[", ":\n ", "def f():\n", "\u0301", "==\n", "|a", "1e", "&a ", "template <", "%{", "\r"],
-    ids=ascii,
-)  # fmt: skip
-def test_the_same_over_and_over(language: str, piece: str) -> None:
+def test_the_same_over_and_over(language: str) -> None:
     """A repeated opening is the usual way into a stack that overflows or a pattern that never ends."""
-    began = time.process_time()
-    check(piece * (20_000 // len(piece)), language)
-    assert time.process_time() - began < SECONDS
+    for piece in REPEATED:
+        began = time.process_time()
+        check(piece * (3000 // len(piece)), language)
+        assert time.process_time() - began < SECONDS, piece
 
 
-@pytest.mark.parametrize("language", [one.name for one in engine.languages() if one.has_macros])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_hundred_thousand_brackets(language: str) -> None:
+    for opening, closing in ("()", "[]", "{}"):
+        for text in (opening * 100_000, opening * 50_000 + closing * 50_000):
+            began = time.process_time()
+            check(text, language)
+            assert time.process_time() - began < SECONDS, opening
+
+
+@pytest.mark.parametrize("language", ["c", "cuda"])
 def test_macros_of_hostile_headers(language: str) -> None:
     for text in (
         "#define " * 10_000, "#define A " + "/*" * 50_000, "#define A(" + "(" * 50_000, "#define A \\\n" * 10_000,
-        "#define A __attribute__(" + "(" * 1900, "#define A __attribute__((((" * 70, "#define A [[" + "]" * 1000 + "[" * 900,
-        "#define A " + "B " * 50_000, "".join(f"#define A{n} A{n + 1}\n" for n in range(3000)),
+        "#define A __attribute__(" + "(" * 1900, "#define A __attribute__((((" * 70,
+        "#define A [[" + "]" * 1000 + "[" * 900, "#define A " + "B " * 50_000,
+        "".join(f"#define A{n} A{n + 1}\n" for n in range(3000)),
     ):  # fmt: skip
         began = time.process_time()
         table = macros.merge([macros.learn(text.encode())])

@@ -27,7 +27,7 @@ class Classes(Level):
 
     def _specifier(self, node: Node, outer: Node, context: Context, alone: bool = False, alias: str = "") -> None:
         """A class, struct, union or enum; `outer` is the declaration that it is part of."""
-        self.seen.add(node.id)
+        self.seen.add(node.start_byte)
         body = node.child_by_field_name("body")
         if body is None and (not alone or context.friend):
             return
@@ -93,7 +93,7 @@ class Classes(Level):
                 pending.extend(node.named_children)
 
     def _typedef(self, node: Node, context: Context) -> None:
-        self.seen.add(node.id)
+        self.seen.add(node.start_byte)
         declarators = node.children_by_field_name("declarator")
         kind = node.child_by_field_name("type")
         names = [unwrap(self.draft.source, d) for d in declarators]
@@ -122,7 +122,7 @@ class Classes(Level):
                 definition.signature = self._head(node.start_byte, node.end_byte)
 
     def _alias(self, node: Node, context: Context) -> None:
-        self.seen.add(node.id)
+        self.seen.add(node.start_byte)
         name = node.child_by_field_name("name")
         if name is not None:
             start = self._start(node, context)

@@ -29,8 +29,8 @@ class Walk(Functions):
 
     def run_local(self, nodes: list[Node]) -> None:
         """Visits types that functions declare for themselves."""
-        for node in nodes:
-            if node.id not in self.seen:
+        for node in sorted(nodes, key=lambda n: n.start_byte):  # captures come in no fixed order; the outer first
+            if node.start_byte not in self.seen:
                 self.stack.append((node, Context()))
                 self._drain()
 

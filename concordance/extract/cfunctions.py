@@ -61,7 +61,8 @@ class Functions(Classes):
             if body is not None and b"=" not in self.draft.source.data[declared.function.end_byte : body.start_byte]:
                 self._made_by_macro(node, declared, context, end)
         else:
-            self._callable(node, conversion(self.draft.source, kind, declared), context, end, declaration=False)
+            pure = any(child.type == "pure_virtual_clause" for child in node.named_children)
+            self._callable(node, conversion(self.draft.source, kind, declared), context, end, declaration=pure)
 
     def _hidden_class(self, node: Node, kind: Node, declared: Declared, context: Context) -> None:
         """`class UNKNOWN Name {`, which the grammar takes for a function."""

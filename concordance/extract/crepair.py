@@ -16,7 +16,7 @@ from tree_sitter import Parser, Query, Tree
 
 from . import trees
 from .cblank import Blanked, to_spaces
-from .cdirectives import Lines
+from .cdirectives import Group, Lines
 from .csteps import LADDER, Edit, Spot, Steps
 from .macros import Macros
 
@@ -53,7 +53,7 @@ class Repair(Steps):
         tree = self._split_groups(tree)
         spots, cost = self._spots(tree)
         tried: set[tuple[str, int]] = set()
-        rounds = _ROUNDS if len(self.base) < 1_000_000 else 3
+        rounds = _ROUNDS if len(self.base) < 1_000_000 and len(spots) < 1000 else 3
         while spots and rounds:
             rounds -= 1
             edits = self._propose(spots, tried)
@@ -64,11 +64,8 @@ class Repair(Steps):
                 self._apply(edit)
             mended = self._parse()
             left, now = self._spots(mended)
-            failed = [
-                place
-                for place, (spot, _) in enumerate(edits)
-                if any(s.first <= spot <= s.last and s.last - s.first < _FAR for s in left)
-            ]
+            rows = {row for s in left if s.last - s.first < _FAR for row in range(s.first, s.last + 1)}
+            failed = [place for place, (row, _) in enumerate(edits) if row in rows]
             if now >= cost:
                 failed = list(range(len(edits)))
             for place in reversed(failed):
@@ -76,7 +73,8 @@ class Repair(Steps):
             if failed:
                 mended = self._parse()
                 left, now = self._spots(mended)
-            self.kept += [before[place] for place in range(len(edits)) if place not in failed]
+            undone = set(failed)
+            self.kept += [one for place, one in enumerate(before) if place not in undone]
             tree, spots, cost = mended, left, now
         self.cost = cost
         self._account()
@@ -150,10 +148,17 @@ class Repair(Steps):
                     return False
         return not any(depth.values())
 
+    def _hides(self, group: Group) -> bool:
+        """Whether the main tree lacks branches of a group: a choice may have been taken back."""
+        return any(
+            self.base[start:end].strip() and not self.blanked.data[start:end].strip()
+            for start, end in group.branches(len(self.base))[1:]
+        )
+
     def _alternatives(self) -> list[Version]:
         """Trees for the branches that the main tree does not show."""
         size = len(self.base)
-        branched = [g for g in self.resolved if len(g.branches(size)) > 1]
+        branched = [g for g in self.resolved if self._hides(g)]
         versions = []
         for keep in range(1, max((len(g.branches(size)) for g in branched), default=1)):
             data = bytearray(self.blanked.data)
@@ -173,19 +178,19 @@ class Repair(Steps):
 
     def _propose(self, spots: list[Spot], tried: set[tuple[str, int]]) -> list[tuple[int, Edit]]:
         edits: list[tuple[int, Edit]] = []
-        taken: list[tuple[int, int]] = []
+        taken: set[int] = set()
         for spot in spots:
             for step in LADDER:
                 key = (step.__name__, spot.first)
                 if key in tried:
                     continue
                 found = [e for e in step(self, spot) if self.blanked.data[e[0] : e[1]] != e[2]]
-                if any(a < e[1] and e[0] < b for e in found for a, b in taken):
+                if any(not taken.isdisjoint(range(start, end)) for start, end, _ in found):
                     break  # another error's edit may help here too; if not, it is this one's turn next time
                 tried.add(key)
                 if found:
                     edits += [(spot.first, edit) for edit in found]
-                    taken += [(start, end) for start, end, _ in found]
+                    taken.update(at for start, end, _ in found for at in range(start, end))
                     break
         return edits
 

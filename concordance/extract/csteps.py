@@ -14,6 +14,7 @@ from .cdirectives import Group, Lines
 from .macros import KEYWORDS, MAYBE, Macros
 
 Edit = tuple[int, int, bytes]  # start, end, what to write there
+_NEAR = 2000  # bytes around an error in which its cause is looked for
 _BRACKETS = re.compile(rb"[{}()]")
 _CAPITALS = re.compile(rb"\b(?:[A-Z_][A-Z0-9_]{2,}|[A-Za-z]\w*_(?:HEAD|API|EXPORT|INLINE)\w*|__\w+)\b")
 _WORDS = re.compile(rb"[A-Za-z_]\w*")
@@ -90,7 +91,9 @@ class Steps:
         ):
             first -= 1
         last = min(spot.last if spot.last - spot.first < 12 else spot.first, len(self.starts) - 2)
-        return self.starts[first], self.starts[min(last + 1 + after, len(self.starts) - 1)] - 1
+        start, end = self.starts[first], self.starts[min(last + 1 + after, len(self.starts) - 1)] - 1
+        # A line may be the whole of a file: what is tried around an error must not cost more for it.
+        return max(start, spot.start - _NEAR), min(end, spot.start + _NEAR)
 
     def _conditional(self, spot: Spot) -> list[Edit]:
         """A group of preprocessor lines in the middle of an expression or a head."""

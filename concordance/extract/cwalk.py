@@ -55,7 +55,7 @@ class Level:
     plain_c: bool
     stack: list[tuple[Node, Context]] = field(default_factory=list)
     bodies: set[int] = field(default_factory=set)  # where functions' bodies start: no scopes of their own
-    seen: set[int] = field(default_factory=set)  # specifiers that were met as declarations
+    seen: set[int] = field(default_factory=set)  # where types start that were met as declarations
 
     def _inside(self, node: Node, context: Context) -> None:
         self.stack.extend((child, context) for child in node.named_children)

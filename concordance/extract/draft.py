@@ -140,6 +140,8 @@ class Draft:
 
     def facts(self) -> FileFacts:
         """The finished facts; terms, metrics and comments are the engine's to add."""
+        # A parser makes up names that are missing; an empty key of a data file is written there.
+        self.definitions = [d for d in self.definitions if d.name or d.kind == Kind.KEY]
         self.definitions.sort(key=lambda d: (d.start, -d.end, d.at))
         symbols = self._symbols()
         scopes, intervals = self._scopes()
@@ -215,10 +217,12 @@ class Draft:
             if d.occurs:
                 ends.setdefault(d.at, d.at + len(d.name.encode()))
                 roles[d.at] = _DECLARE if d.declaration else _DEFINE
-        starts = sorted(ends)
+        data = self.source.data
+        starts = sorted(start for start, end in ends.items() if end > start)
+        if not self.source.ascii:  # some parsers cut names in the middle of a character
+            starts = [s for s in starts if not (_is_inside_character(data, s) or _is_inside_character(data, ends[s]))]
         places = innermost(starts, intervals)
         table: dict[bytes, int] = {}
-        data = self.source.data
         names = [table.setdefault(data[s : ends[s]], len(table)) for s in starts]
         written = tuple(name.decode("utf-8", "replace") for name in table)
         keys = names
@@ -314,6 +318,10 @@ class Draft:
 
 
 _JOINTS = frozenset((b".", b"->", b"::", b"?.", b"&.", b"!."))
+
+
+def _is_inside_character(data: bytes, at: int) -> bool:
+    return at < len(data) and data[at] & 0xC0 == 0x80
 
 
 def innermost(starts: list[int], intervals: list[tuple[int, int, int]]) -> list[int]:

@@ -332,7 +332,7 @@ def _exports(draft: Draft, found: Captures) -> None:
         if left is not None and right is not None and left.text == b"__all__" and starts_line(draft.source, node):
             offered = (offered or []) if node.type == "augmented_assignment" else []
             offered += _strings(right)
-    for call in found.get("call", ()):
+    for call in sorted(found.get("call", ()), key=lambda n: n.start_byte):
         whole = call.parent.parent if call.text in (b"extend", b"append") and call.parent is not None else None
         if whole is not None and (whole.text or b"").startswith(b"__all__."):
             arguments = whole.child_by_field_name("arguments")

@@ -27,6 +27,7 @@ from .draft import Definition, Draft
 from .source import Source
 
 _ROLE_ORDER = (Role.MENTION, Role.READ, Role.WRITE, Role.TYPE, Role.CALL, Role.INHERIT, Role.IMPORT)
+_NAMES = frozenset((*(role.value for role in Role), "name", "member", "local"))
 _SPACE = re.compile(r"\s+")
 
 
@@ -72,8 +73,19 @@ def compiled(grammar: Grammar) -> Compiled:
 
 
 def captures(query: Query, node: Node) -> dict[str, list[Node]]:
-    """The nodes under each capture's name."""
-    return QueryCursor(query).captures(node)
+    """The nodes under each capture's name, in the order of the text; the library gives them in none.
+
+    Names are many, and are sorted when they are all there: those lists are left as they are.
+    """
+    found = QueryCursor(query).captures(node)
+    for name, nodes in found.items():
+        if name not in _NAMES:
+            nodes.sort(key=_where)
+    return found
+
+
+def _where(node: Node) -> tuple[int, int]:
+    return node.start_byte, -node.end_byte
 
 
 def read(source: Source, grammar: Grammar) -> tuple[Draft, Tree, dict[str, list[Node]]]:
