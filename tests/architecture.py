@@ -40,8 +40,7 @@ def page() -> str:
         parts.append(f"## {title}\n")
         for place in places:
             home = PACKAGE / place
-            for path in sorted(home.rglob("*.py")) if home.is_dir() else [home]:
-                parts.append(_module(path))
+            parts += map(_module, sorted(home.rglob("*.py")) if home.is_dir() else [home])
     return "\n".join(parts)
 
 

@@ -7,10 +7,10 @@ import re
 import tempfile
 from pathlib import Path
 
+import golden_files
 from rich.console import Console
 from rich.text import Text
 
-import golden_files
 from concordance.cli import table
 from concordance.facts.read import Facts
 from concordance.pipeline import FOLDER

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 import cases
+import pytest
 
 CASES = sorted(p for p in cases.HOME.rglob("*.md") if p.name != "README.md")
 

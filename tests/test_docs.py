@@ -6,9 +6,9 @@ import os
 import re
 from pathlib import Path
 
+import architecture
 import pytest
 
-import architecture
 from concordance import plugins
 from concordance.cli import COMMANDS, cli
 from concordance.extract import engine

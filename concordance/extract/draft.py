@@ -159,7 +159,7 @@ class Draft:
         seen: dict[str, int] = {}
         around: list[Definition] = []
         for d in self.definitions:
-            while around and around[-1].end < d.end or around and around[-1].end <= d.start:
+            while (around and around[-1].end < d.end) or (around and around[-1].end <= d.start):
                 around.pop()
             parent = d.owner.place if d.owner is not None else around[-1].place if around else -1
             parts = [symbols[parent].key] if parent >= 0 else []
@@ -246,7 +246,7 @@ class Draft:
     def _bindings(self, scopes: list[Scope], starts: list[int], places: list[int], names: list[int]) -> list[int]:
         """For each name one more than the scope that binds it: the innermost around it that declares it."""
         width = max(names, default=0) + 1  # scope and name make one number: half the cost of a pair
-        declared, globals_, nonlocals = self._declared(scopes, starts, places, names, width)
+        declared, globals_ = self._declared(scopes, starts, places, names, width)
         outward = []  # per scope, the one in which a name unknown here is looked up next
         for scope in scopes:
             parent = scope.parent
@@ -278,8 +278,8 @@ class Draft:
 
     def _declared(
         self, scopes: list[Scope], starts: list[int], places: list[int], names: list[int], width: int
-    ) -> tuple[set[int], set[int], set[int]]:
-        """The names that each scope declares, says are the file's, and says are those of a scope around."""
+    ) -> tuple[set[int], set[int]]:
+        """The names that each scope declares, and those that it says are the file's."""
         own = {d.at for d in self.definitions if d.occurs and not d.within and d.at not in self.members} | self.bound
         sent = self.sent
         globals_, nonlocals = set(), set()
@@ -300,7 +300,7 @@ class Draft:
                 key = place * width + name
                 if key not in globals_ and key not in nonlocals:
                     declared.add(key)
-        return declared, globals_, nonlocals
+        return declared, globals_
 
     def _receivers(self, starts: list[int]) -> bytes:
         """How each name hangs on a receiver: 0 not, 1 on the name before it, 2 on an expression."""

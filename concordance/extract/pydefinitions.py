@@ -30,8 +30,8 @@ _TYPING = re.compile(
 def definitions(draft: Draft, root: Node, found: Captures) -> None:
     """Enters all definitions of a module."""
     around = {child.start_byte: node for node in found.get("decorated", ()) for child in node.named_children[-1:]}
-    draft.doc = docstring(root)
-    comments = dict((end, start) for start, end in draft.comments)
+    draft.doc = docstring(draft, root)
+    comments = {end: start for start, end in draft.comments}
     for node in found.get("class", ()):
         _class(draft, node, around.get(node.start_byte), _end(draft, node, comments))
     for node in found.get("function", ()):
@@ -45,7 +45,7 @@ def definitions(draft: Draft, root: Node, found: Captures) -> None:
     _publish(draft)
 
 
-def docstring(node: Node) -> str:
+def docstring(draft: Draft, node: Node) -> str:
     """The documentation of a module, class or function: the string that is its first statement."""
     body = node if node.type == "module" else node.child_by_field_name("body")
     if body is None:
@@ -59,7 +59,10 @@ def docstring(node: Node) -> str:
         value = statement.named_child(0)
         while value is not None and value.type == "parenthesized_expression":
             value = next((child for child in value.named_children if child.type != "comment"), None)
-        return _literal(value) if value is not None else ""
+        doc = _literal(value) if value is not None else ""
+        if doc:
+            draft.prose.append((draft.source.line(statement.start_byte), doc))
+        return doc
     return ""
 
 
@@ -107,7 +110,7 @@ def _class(draft: Draft, node: Node, decorated: Node | None, end: int) -> None:
         _bind_type_parameters(draft, generic)
         opens = (generic.start_byte, opens[1])
     written = [one_line(text(c)) for c in arguments]
-    doc = docstring(node)
+    doc = docstring(draft, node)
     draft.define(
         Kind.CLASS,
         text(name),
@@ -140,7 +143,7 @@ def _function(draft: Draft, node: Node, decorated: Node | None, end: int) -> Non
     declared = _parameters(draft, parameters, holes=generic is None)
     is_async = node.child_count > 0 and node.children[0].type == "async"
     returns = one_line(text(returned)) if returned is not None else ""
-    doc = docstring(node)
+    doc = docstring(draft, node)
     draft.define(
         Kind.FUNCTION,
         text(name),

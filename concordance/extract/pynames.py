@@ -158,7 +158,7 @@ def bind_parameters(draft: Draft, parameters: Node) -> list[tuple[Node, Node]]:
 def imports(draft: Draft, found: Captures) -> None:
     """Enters the import statements and the names that they bind."""
     source = draft.source
-    for node in found.get("import", ()):
+    for node in found.get("import.statement", ()):
         condition = condition_of(source, node)
         module_node = node.child_by_field_name("module_name")
         future = node.type == "future_import_statement"

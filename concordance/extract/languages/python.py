@@ -48,9 +48,9 @@ _NAMES = """
 (delete_statement (_) @target)
 (global_statement (identifier) @global)
 (nonlocal_statement (identifier) @nonlocal)
-(import_statement) @import
-(import_from_statement) @import
-(future_import_statement) @import
+(import_statement) @import.statement
+(import_from_statement) @import.statement
+(future_import_statement) @import.statement
 (case_pattern (dotted_name . (identifier) @capture .))
 (union_pattern (dotted_name . (identifier) @capture .))
 (keyword_pattern (identifier) (dotted_name . (identifier) @capture .))
