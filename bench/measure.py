@@ -27,10 +27,14 @@ def run(command: list[str], cwd: str | None = None, env: dict[str, str] | None =
     process = subprocess.Popen(
         command, cwd=cwd, env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    peak = 0
-    while process.poll() is None:
+    peak, running = 0, True
+    while running:
         peak = max(peak, sum(map(_memory, _tree(process.pid))))
-        time.sleep(0.1)
+        try:
+            process.wait(0.1)
+            running = False
+        except subprocess.TimeoutExpired:
+            continue
     seconds = time.perf_counter() - began
     output = process.stdout.read() if process.stdout else ""
     if process.returncode:

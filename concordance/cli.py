@@ -213,8 +213,9 @@ def table(answer: Answer) -> Any:
 
     drawn = Table(box=None, header_style="bold", pad_edge=False)
     for column in answer.columns:
-        number, long = column in ("line", "uses"), column == "signature"
-        drawn.add_column(column, justify="right" if number else "left", overflow="ellipsis" if long else "fold", no_wrap=long)
+        long = column == "signature"
+        justify: Any = "right" if column in ("line", "uses") else "left"
+        drawn.add_column(column, justify=justify, overflow="ellipsis" if long else "fold", no_wrap=long)
     for row in answer.rows:
         colour = _COLOURS.get(str(row.get("kind", "")), "")
         styles = {"qualified": colour, "keyword": colour, "module": "blue", "signature": "dim", "section": "dim"}

@@ -24,7 +24,7 @@ class Config:
     largest: int = 16_000_000
     # The facts cache gives up its oldest entries above this.
     cache_bytes: int = 4_000_000_000
-    # A file that keeps its reader busy for longer than this is given up, and said so.
+    # Seconds: a file that keeps its reader busy for longer is given up, and said so. Large ones get more time.
     patience: float = 60.0
     # Some broken text costs a parser memory by the square of its length. A worker that wants more than this ends, and
     # its file is given up: better than the machine. An eighth of the machine's memory, at least 2 GiB.

@@ -17,7 +17,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.process import BaseProcess
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from concordance.errors import ConcordanceError
 
@@ -29,10 +29,11 @@ class Pool:
     """Worker processes; made when first needed."""
 
     def __init__(
-        self, jobs: int, start: Callable[[], None], modules: list[str], patience: float,
+        self, jobs: int, start: Callable[[], None], modules: list[str], patience: Callable[[list[Any]], float],
         lost: Callable[[list[int], int], None],
     ) -> None:  # fmt: skip
-        """`lost` is told which processes died and how many items are tried again for it."""
+        """`patience` says for how many seconds a batch may be silent; `lost` is told which processes died and how
+        many items are tried again for it."""
         self.jobs = jobs
         self.patience = patience
         self.lost = lost
@@ -133,7 +134,8 @@ def each(
                 break
         if not running and not waiting:
             return
-        done, _ = wait(running, timeout=pool.patience, return_when=FIRST_COMPLETED)
+        longest = max(map(pool.patience, running.values()), default=0.0)
+        done, _ = wait(running, timeout=longest, return_when=FIRST_COMPLETED)
         broken = not done
         for future in done:
             error = future.exception()
@@ -161,7 +163,8 @@ def _singly(
 ) -> Iterator[Result | Failed[Item]]:
     for item in batch:
         future = _submitted(pool, work, item)
-        done, _ = wait([future], timeout=pool.patience)
+        patience = pool.patience([item])
+        done, _ = wait([future], timeout=patience)
         error = future.exception() if done else None
         if done and _is_of_item(error):
             yield Failed(item, f"its reader failed: {type(error).__name__}: {error}")
@@ -169,7 +172,7 @@ def _singly(
             yield future.result()
         else:
             pool.kill()
-            late = f"its reader did not end within {pool.patience:g} s"
+            late = f"its reader did not end within {patience:.0f} s"
             yield Failed(item, "its reader was killed" if done else late)
 
 

@@ -97,7 +97,7 @@ class Build:
         with tempfile.TemporaryDirectory(prefix="concordance-") as scratch:
             lost = partial(self._lost, scratch)
             start = partial(batch.start, self.config.memory)
-            pool = parallel.Pool(self.config.jobs, start, ["concordance.batch"], self.config.patience, lost)
+            pool = parallel.Pool(self.config.jobs, start, ["concordance.batch"], self._patience, lost)
             job = batch.Job(self.root, self.config, cache_folder(), readers, headers, scratch)
             try:
                 self._update(pool, job, folder, entries, before, changed, gone, head)
@@ -105,6 +105,9 @@ class Build:
                 pool.kill()
                 raise
             pool.close()
+
+    def _patience(self, entries: list[Entry]) -> float:
+        return self.config.patience * (1 + sum(entry.size for entry in entries) / 5_000_000)
 
     def _say(self, word: str) -> None:
         self.progress("say", 0, 0, word)

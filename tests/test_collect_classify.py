@@ -572,9 +572,9 @@ def test_any_name_and_any_bytes(path: str, data: bytes) -> None:
 def test_no_text_takes_long(piece: bytes) -> None:
     data = piece * (20_000 // len(piece))
     for path in ("x", "x.h", "x.m", "x.pl", "x.js", "x.cls", "x.def", "x.inc"):
-        start = time.perf_counter()
+        start = time.process_time()
         CLASSIFIER.form(path, data)
-        assert time.perf_counter() - start < 0.5, path
+        assert time.process_time() - start < 0.5, path
 
 
 def test_it_goes_to_other_processes() -> None:

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concordance.extract.docstrings import clean_docstring, parts, summary
+from concordance.extract.docparts import parts
+from concordance.extract.docstrings import clean_docstring, summary
 
 STANDARD_LIBRARY = Path(sysconfig.get_paths()["stdlib"])
 
@@ -398,10 +399,10 @@ HOSTILE = [
 
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
 def test_hostile_input_takes_no_time(number: int) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     for read in (parts, summary, clean_docstring):
         read(HOSTILE[number])
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3
 
 
 @given(st.text(alphabet="Args:Returns\n \t-@\\:param x(){}[],.`'\"*é", max_size=300))

@@ -134,6 +134,6 @@ def test_never_raises_and_every_line_is_in_the_file(text: str) -> None:
      " ".join(f"A{chr(65 + n % 26)}{chr(65 + n // 26 % 26)}{chr(65 + n // 676)}" for n in range(15_000)) * 2],
 )  # fmt: skip
 def test_hostile_text_takes_no_time(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     terms(FileFacts(), [], [(1, text)])
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3

@@ -7,6 +7,7 @@ condition, its access and its start (macros that the parser did not see included
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ SPECIFIERS = {
     "enum_specifier": Kind.ENUM,
 }
 _WORDS = frozenset(word.decode() for word in KEYWORDS)  # what no tree, however broken, makes a name
+_UNSAID = re.compile(r'("(?:\\.|[^"\\\n])*")|/\*.*?\*/|//[^\n]*|^[ \t]*#(?:[^\n\\]|\\.)*', re.S | re.M)
 
 
 class Context(NamedTuple):
@@ -92,4 +94,8 @@ class Level:
         return start
 
     def _head(self, start: int, end: int) -> str:
-        return one_line(self.draft.source.slice(start, end)).rstrip(" {:;=")
+        """A declaration on one line, without the comments and directives that stand in it."""
+        words = self.draft.source.slice(start, end)
+        if "#" in words or "/" in words:
+            words = _UNSAID.sub(lambda match: match[1] or " ", words)
+        return one_line(words).rstrip(" {:;=")

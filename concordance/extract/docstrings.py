@@ -10,10 +10,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from .docparts import parts
-
-__all__ = ["clean_docstring", "parts", "summary"]
-
 _PREFIX = re.compile(r"\s*([A-Za-z]{0,2})('''|\"\"\"|'|\")")
 _ESCAPE = re.compile(
     r"\\(?:(\n)|([\\'\"abfnrtv])|([0-7]{1,3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|N\{([^}\n]{1,100})\})"

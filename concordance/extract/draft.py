@@ -150,7 +150,8 @@ class Draft:
         places = innermost([at for at, _ in self.imports], intervals)
         imports = tuple(row._replace(scope=place) for (_, row), place in zip(self.imports, places, strict=True))
         return FileFacts(
-            symbols, tuple(scopes), occurrences, imports, findings=tuple(self.findings), doc=self.doc, exports=self.exports
+            symbols, tuple(scopes), occurrences, imports, findings=tuple(self.findings), doc=self.doc,
+            exports=self.exports,
         )
 
     def _symbols(self) -> tuple[Symbol, ...]:
@@ -173,7 +174,8 @@ class Draft:
             d.place = len(symbols)
             symbols.append(
                 Symbol(
-                    key, str(d.kind), d.name, parent, line, col, source.line(d.start), source.line(max(d.start, d.end - 1)),
+                    key, str(d.kind), d.name, parent, line, col,
+                    source.line(d.start), source.line(max(d.start, d.end - 1)),
                     d.signature, d.doc, d.public, d.declaration, d.condition, d.modifiers, d.bases, d.parameters,
                     d.returns, d.doc_parts,
                 )
@@ -229,7 +231,8 @@ class Draft:
         if self.private:
             private = self.private
             keys = [
-                table.setdefault(private[s], len(table)) if s in private else n for s, n in zip(starts, names, strict=True)
+                table.setdefault(private[s], len(table)) if s in private else n
+                for s, n in zip(starts, names, strict=True)
             ]
         offsets = self.source.offsets(starts)
         return Occurrences(
@@ -294,10 +297,11 @@ class Draft:
                     nonlocals.add(place * width + name)
         for start, place, name in zip(starts, places, names, strict=True):
             if start in own:
+                home = place
                 if start in sent:  # an assignment expression binds outside of the comprehension, a `var` of its block
-                    while scopes[place].kind in ("comprehension", "block"):
-                        place = scopes[place].parent
-                key = place * width + name
+                    while scopes[home].kind in ("comprehension", "block"):
+                        home = scopes[home].parent
+                key = home * width + name
                 if key not in globals_ and key not in nonlocals:
                     declared.add(key)
         return declared, globals_

@@ -19,7 +19,7 @@ from .pynames import Captures, bind_parameters, condition_of, is_alias, starts_l
 from .trees import one_line, text
 
 _ENUM = re.compile(r"(?:^|\.)(?:\w*Enum|\w*Flag)$")
-_PROPERTY = re.compile(r"(?:^|\.|_)property$|(?:\.|^)(?:cached_property|setter|getter|deleter)$|\.(?:setter|getter|deleter)$")
+_PROPERTY = re.compile(r"property$|\.(?:setter|getter|deleter)$")
 _CONSTANT = re.compile(r"_*[A-Z][A-Z0-9_]*$")
 _TYPING = re.compile(
     r"(?:typing\.|t\.|te\.|typing_extensions\.)?(?:Union|Optional|Callable|Dict|List|Tuple|Type|Literal|Annotated|Set|"
@@ -211,9 +211,8 @@ def _written(parameters: tuple[Parameter, ...]) -> str:
             pieces.append("*")
         star = p.kind if p.kind in ("*", "**") else ""
         equals = " = " if p.annotation else "="
-        pieces.append(
-            star + p.name + (f": {p.annotation}" if p.annotation else "") + (f"{equals}{p.default}" if p.default else "")
-        )
+        annotation = f": {p.annotation}" if p.annotation else ""
+        pieces.append(star + p.name + annotation + (f"{equals}{p.default}" if p.default else ""))
         if p.kind == "positional-only" and kinds[n + 1 : n + 2] != ["positional-only"]:
             pieces.append("/")
     return ", ".join(pieces)
@@ -310,7 +309,9 @@ def _attribute(
     receiver, name = left.child_by_field_name("object"), left.child_by_field_name("attribute")
     if owner is None or owner.kind != Kind.CLASS or not method.parameters or receiver is None or name is None:
         return
-    if receiver.type != "identifier" or text(receiver) != method.parameters[0].name or "staticmethod" in method.modifiers:
+    if receiver.type != "identifier" or text(receiver) != method.parameters[0].name:
+        return
+    if "staticmethod" in method.modifiers:
         return
     if (owner, text(name)) in seen:
         return

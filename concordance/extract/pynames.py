@@ -163,8 +163,9 @@ def imports(draft: Draft, found: Captures) -> None:
         module_node = node.child_by_field_name("module_name")
         future = node.type == "future_import_statement"
         whole = node.type == "import_statement"
-        module = "__future__" if future else "" if module_node is None else _dotted(source.slice(module_node.start_byte, module_node.end_byte))
+        module = "__future__" if future else ""
         if module_node is not None:
+            module = _dotted(source.slice(module_node.start_byte, module_node.end_byte))
             _mark(draft, module_node, binds=None)
         for child in node.children_by_field_name("name"):
             name, alias = child, None

@@ -80,7 +80,8 @@ def _of_repository(facts: Facts, page: Page) -> Answer:
     found = facts.symbols(after, page.limit + 1)
     shown = found[: page.limit]
     rows = [_row(p.name, p.kind, p.path, p.line, None, _DEFINED) for p in shown]
-    return Answer(rows, ("keyword", "kind", "path", "line"), facts.symbol_count(), _cursor(shown[-1]) if len(found) > len(shown) else "")
+    behind = _cursor(shown[-1]) if len(found) > len(shown) else ""
+    return Answer(rows, ("keyword", "kind", "path", "line"), facts.symbol_count(), behind)
 
 
 def _cursor(last: Place) -> str:
