@@ -164,7 +164,7 @@ def _question(name: str, module: Any) -> click.Command:
         _answer(module, asked.get("argument"), repo, as_json, limit, cursor, no_update)
 
     parameters: list[click.Parameter] = [
-        click.Argument(["argument"], required=not optional, metavar=module.ARGUMENT.strip("[]")),
+        click.Argument(["argument"], required=not optional, metavar=module.ARGUMENT),
         click.Option(["--repo"], help="The repository (default: the one around the current folder)."),
         click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON array."),
         click.Option(["--limit"], type=click.IntRange(1), default=1000, show_default=True, help="At most so many."),
