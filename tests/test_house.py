@@ -139,3 +139,9 @@ def test_size_and_docstring(path: Path) -> None:
             length = (node.end_lineno or 0) - node.lineno + 1
             assert length <= 60, f"{_name(path)}:{node.lineno} {node.name} has {length} lines"
     assert path.stem not in ("utils", "helpers", "common", "misc"), path
+
+
+def test_every_grammar_that_is_installed_is_used() -> None:
+    declared = set(re.findall(r'"(tree-sitter-[a-z]+)', (PACKAGE.parent / "pyproject.toml").read_text()))
+    used = {name.replace("_", "-") for path in FILES for name in re.findall(r'"(tree_sitter_[a-z]+)"', path.read_text())}
+    assert declared == used
