@@ -19,8 +19,8 @@ class Config:
     """The settings of one run."""
 
     jobs: int = field(default_factory=_cores)
-    # A syntax tree takes about thirty times its text: two of this size at once stay within 1 GiB.
-    # What is larger is in the ledger with its size, lines and digest, but is not parsed.
+    # Reading a file takes about a hundred times its text: 1.5 GiB for a worker at this size. What is larger is in the
+    # ledger with its size, lines and digest, but is not parsed.
     largest: int = 16_000_000
     # The facts cache gives up its oldest entries above this.
     cache_bytes: int = 4_000_000_000
