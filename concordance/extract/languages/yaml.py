@@ -35,7 +35,7 @@ NAMES = """
 (block_sequence_item) @item
 (flow_sequence (flow_node) @item)
 (flow_sequence (flow_pair) @item)
-(anchor (anchor_name) @name) @anchor
+(anchor (anchor_name) @anchor.name) @anchor
 (alias (alias_name) @read)
 """
 
@@ -69,7 +69,7 @@ def read(source: Source) -> Draft:
     items = found.get("item", ())
     parts.extend(keyed.Part(node.start_byte, node.end_byte, keyed.ITEM, shape=_item_shape(node)) for node in items)
     outline = keyed.enter(draft, parts)
-    for node, name in zip(found.get("anchor", ()), found.get("name", ()), strict=True):
+    for node, name in zip(found.get("anchor", ()), found.get("anchor.name", ()), strict=True):
         draft.define(
             Kind.LABEL, trees.text(name), name.start_byte, node.start_byte, node.end_byte, signature=trees.text(node)
         )
