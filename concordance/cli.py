@@ -18,7 +18,7 @@ import click
 
 if TYPE_CHECKING:
     from concordance.pipeline import Summary
-    from concordance.query.answers import Answer
+    from concordance.query.answers import Answer, Page
 
 COMMANDS = "concordance.query.commands"
 VERSION = "0.1.0"
@@ -158,10 +158,16 @@ def _print_summary(repo: str, summary: Summary, verbose: bool) -> None:
 
 def _question(name: str, module: Any) -> click.Command:
     """A command made from its file."""
-    optional = module.ARGUMENT.startswith("[")
+    from concordance.query.answers import Page
 
-    def run(repo: str | None, as_json: bool, limit: int, cursor: str, no_update: bool, **asked: str | None) -> None:
-        _answer(module, asked.get("argument"), repo, as_json, limit, cursor, no_update)
+    optional = module.ARGUMENT.startswith("[")
+    flags: dict[str, str] = getattr(module, "FLAGS", {})
+
+    def run(
+        argument: str | None, repo: str | None, as_json: bool, limit: int, cursor: str, no_update: bool, **on: bool
+    ) -> None:
+        page = Page(limit, cursor, frozenset(flag for flag in flags if on[flag]))
+        _answer(module, argument, repo, as_json, page, no_update)
 
     parameters: list[click.Parameter] = [
         click.Argument(["argument"], required=not optional, metavar=module.ARGUMENT),
@@ -170,17 +176,16 @@ def _question(name: str, module: Any) -> click.Command:
         click.Option(["--limit"], type=click.IntRange(1), default=1000, show_default=True, help="At most so many."),
         click.Option(["--cursor"], default="", help="Go on behind the last answer."),
         click.Option(["--no-update"], is_flag=True, help="Answer from the store as it is."),
+        *(click.Option([f"--{flag}"], is_flag=True, help=said) for flag, said in flags.items()),
     ]
     return click.Command(name, params=parameters, callback=run, help=module.HELP)
 
 
-def _answer(
-    module: Any, asked: str | None, repo: str | None, as_json: bool, limit: int, cursor: str, no_update: bool
-) -> None:
+def _answer(module: Any, asked: str | None, repo: str | None, as_json: bool, page: Page, no_update: bool) -> None:
     from concordance.collect.source import find_root
     from concordance.facts.read import Facts
     from concordance.pipeline import FOLDER
-    from concordance.query.answers import Page, find_file
+    from concordance.query.answers import find_file
 
     root = repo if repo is not None else find_root(os.getcwd())
     folder = os.path.join(root, FOLDER)
@@ -188,11 +193,13 @@ def _answer(
         _build(root)
     with Facts(folder) as facts:
         file = find_file(facts, root, asked) if asked is not None else None
-        answer = module.answer(facts, file, Page(limit, cursor))
+        answer = module.answer(facts, file, page)
     if as_json:
         click.echo(json.dumps(answer.rows))
     else:
         _print_table(answer)
+        if answer.note:
+            click.echo(answer.note, err=True)
     if answer.cursor:
         more = f"go on with --cursor {shlex.quote(answer.cursor)}"
         click.echo(f"{len(answer.rows):,} of {answer.total:,}; {more}", err=True)

@@ -118,6 +118,7 @@ class Language:
     interpreters: tuple[str, ...] = ()  # of a "#!" line, without a version: "python"
     separator: str = "."  # between the parts of a qualified name
     has_macros: bool = False  # whether its reader is told the repository's macros
+    has_prototypes: bool = False  # whether what is declared in one file is defined in another
 
 
 class Entry(NamedTuple):

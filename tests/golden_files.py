@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench import ctags, python
 from concordance.config import Config
-from concordance.extract.engine import separator
+from concordance.extract.engine import language_of
 from concordance.facts.read import Facts
 from concordance.model import File, FileFacts
 from concordance.pipeline import FOLDER, Build
@@ -46,7 +46,7 @@ def _file(file: File, found: FileFacts) -> str:
     for i in found.imports:
         lines.append(f"import   {i.line} {i.module} {i.name} {i.alias} {i.form} {i.condition}".rstrip())
     for s in found.symbols:
-        name = qualified(s, separator(file.language))
+        name = qualified(s, language_of(file.language).separator)
         marks = [m for m, on in (("private", not s.public), ("declaration", s.declaration)) if on]
         marks += [f"[{s.condition}]"] if s.condition else []
         lines.append(f"symbol   {s.line}-{s.end_line} {s.kind} {name} :: {s.signature} {' '.join(marks)}".rstrip())

@@ -89,6 +89,15 @@ def test_questions_answer(built: Path) -> None:
     assert "none" in concord("imports", "README.md", cwd=built).stdout
 
 
+def test_declarations_are_listed_when_asked_for(repo: Path) -> None:
+    """A prototype in a C header is no definition; a TypeScript declaration is all that there is."""
+    write(repo, {"a.h": "int f(int);\nstruct S;\nint g(void) { return 1; }\n", "a.d.ts": "declare function h(): void;\n"})
+    assert [row["name"] for row in ask("symbols", "a.h", cwd=repo)] == ["g"]
+    assert [row["name"] for row in ask("symbols", "a.h", "--declarations", cwd=repo)] == ["f", "S", "g"]
+    assert [row["name"] for row in ask("symbols", "a.d.ts", cwd=repo)] == ["h"]
+    assert "2 only declared here" in concord("symbols", "a.h", cwd=repo).stderr
+
+
 def test_paths_from_a_subfolder(built: Path) -> None:
     for asked in ("b.py", "lib/b.py", "./b.py", "../lib/b.py", str(built / "lib/b.py")):
         assert [row["name"] for row in ask("symbols", asked, cwd=built / "lib")] == ["plant"], asked

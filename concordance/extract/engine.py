@@ -41,9 +41,10 @@ def languages() -> tuple[Language, ...]:
     return tuple(plugins.load(LANGUAGES, name).LANGUAGE for name in readers())
 
 
-def separator(language: str) -> str:
-    """What stands between the parts of a qualified name."""
-    return str(plugins.load(LANGUAGES, language).LANGUAGE.separator) if language in readers() else "."
+def language_of(name: str) -> Language:
+    """How a language's names are written; that of plain text, where it has no reader."""
+    found: Language = plugins.load(LANGUAGES, name if name in readers() else "text").LANGUAGE
+    return found
 
 
 def extract(text: str, language: str, macros: Macros | None = None) -> FileFacts:

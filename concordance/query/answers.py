@@ -22,6 +22,7 @@ class Page(NamedTuple):
 
     limit: int = 1000
     cursor: str = ""
+    flags: frozenset[str] = frozenset()  # those of the command's own that are on
 
 
 class Answer(NamedTuple):
@@ -31,6 +32,7 @@ class Answer(NamedTuple):
     columns: tuple[str, ...]  # those that a table shows
     total: int
     cursor: str = ""  # asks for the rows behind these; "" where there are none
+    note: str = ""  # what a person should know of it besides
 
 
 class UnknownPath(UserError):

@@ -17,6 +17,7 @@ LANGUAGE = Language(
     ),
     separator="::",
     has_macros=True,
+    has_prototypes=True,
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from concordance.extract.macros import Macros
 from concordance.extract.source import Source
 from concordance.model import Language
 
-LANGUAGE = Language("objc", "Objective-C", extensions=(".m",), separator="::", has_macros=True)
+LANGUAGE = Language("objc", "Objective-C", extensions=(".m",), separator="::", has_macros=True, has_prototypes=True)
 
 
 def read(source: Source, macros: Macros | None = None) -> Draft:

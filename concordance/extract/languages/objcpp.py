@@ -8,7 +8,9 @@ from concordance.extract.macros import Macros
 from concordance.extract.source import Source
 from concordance.model import Language
 
-LANGUAGE = Language("objcpp", "Objective-C++", extensions=(".mm",), separator="::", has_macros=True)
+LANGUAGE = Language(
+    "objcpp", "Objective-C++", extensions=(".mm",), separator="::", has_macros=True, has_prototypes=True
+)
 
 
 def read(source: Source, macros: Macros | None = None) -> Draft:
