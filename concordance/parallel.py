@@ -68,6 +68,9 @@ class Pool:
             if self._executor is not None:
                 for process in self._processes():
                     process.kill()
+                # One that was killed in the middle of an answer leaves half of it in the pipe, and the executor would
+                # wait for the rest for ever: with our own end closed, too, it sees that nobody is left to write it.
+                self._executor._result_queue._writer.close()  # type: ignore[attr-defined]
                 self._executor.shutdown(wait=True, cancel_futures=True)
                 self._executor = None
 

@@ -334,7 +334,7 @@ def test_ctrl_c_in_the_middle_of_an_update(folder: Path) -> None:
     write(folder, {"a.py": "def first(): pass\n"})
     build(folder)
     before = dump(folder)
-    crowd(folder, 400)
+    crowd(folder, 1200)
     started = program.started("build", folder)
     program.wait_for(lambda: is_reading(folder))
     os.killpg(started.pid, signal.SIGINT)
@@ -346,13 +346,13 @@ def test_ctrl_c_in_the_middle_of_an_update(folder: Path) -> None:
     assert dump(folder) == before
     assert [row["name"] for row in ask("symbols", "a.py", "--no-update", cwd=folder)] == ["first"]
     summary = build(folder)
-    assert summary["files"] == 401
+    assert summary["files"] == 1201
     assert summary["cached"] > 30
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_first_build_that_is_stopped(folder: Path, sent: signal.Signals) -> None:
-    crowd(folder, 300)
+    crowd(folder, 900)
     started = program.started("build", folder)
     program.wait_for(lambda: is_reading(folder))
     os.killpg(started.pid, sent) if sent is signal.SIGINT else os.kill(started.pid, sent)
@@ -364,7 +364,7 @@ def test_a_first_build_that_is_stopped(folder: Path, sent: signal.Signals) -> No
     if sent is signal.SIGINT:
         assert not list((folder / ".concordance").glob("*.new*"))
     summary = build(folder)
-    assert summary["files"] == 300
+    assert summary["files"] == 900
     assert summary["cached"] > 30
     assert not list((folder / ".concordance").glob("*.new*"))
 
