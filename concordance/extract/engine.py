@@ -52,7 +52,7 @@ def extract(text: str, language: str, macros: Macros | None = None) -> FileFacts
     source = Source(text, language)
     if _nesting(source.data) > DEEPEST:
         finding = Finding("syntax", Severity.ERROR, f"brackets nest more than {DEEPEST:,} deep: read as text", 1)
-        facts = extract_text(source)
+        facts = _as_text(source)
         return facts._replace(findings=(*facts.findings, finding))
     try:
         reader = plugins.load(LANGUAGES, language if language in readers() else "text")
@@ -64,7 +64,7 @@ def extract(text: str, language: str, macros: Macros | None = None) -> FileFacts
         return FileFacts(findings=(finding,), metrics=_metrics(source, Comments(source, []), Draft(source)))
 
 
-def extract_text(source: Source) -> FileFacts:
+def _as_text(source: Source) -> FileFacts:
     """The words of a file whose structure cannot be read."""
     return _complete(source, plugins.load(LANGUAGES, "text").read(source))
 

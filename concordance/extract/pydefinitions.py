@@ -15,7 +15,7 @@ from concordance.model import Kind, Parameter
 
 from . import docparts, docstrings
 from .draft import Definition, Draft, innermost
-from .pynames import Captures, bind_parameters, condition_of, is_alias, starts_line
+from .pynames import Captures, bind_parameters, condition_of, is_alias, starts_line, targets
 from .trees import one_line, text
 
 _ENUM = re.compile(r"(?:^|\.)(?:\w*Enum|\w*Flag)$")
@@ -260,26 +260,14 @@ def _variables(draft: Draft, found: Captures) -> None:
         if left is None:
             continue
         if owner is None or owner.kind == Kind.CLASS:
-            for target in _plain_targets(left, "identifier"):
+            for target in targets(left):
                 if (owner, text(target)) not in seen and target.start_byte in draft.bound:
                     seen.add((owner, text(target)))
                     _variable(draft, node, target, owner)
         else:
-            attributes += [(node, target, owner) for target in _plain_targets(left, "attribute")]
+            attributes += [(node, target, owner) for target in targets(left) if target.type == "attribute"]
     for node, left, owner in attributes:
         _attribute(draft, node, left, owner, seen)
-
-
-def _plain_targets(left: Node, wanted: str) -> list[Node]:
-    """The targets of one type in what stands left of an assignment's sign."""
-    found, stack = [], [left]
-    while stack:
-        node = stack.pop()
-        if node.type == wanted:
-            found.append(node)
-        elif node.type in ("pattern_list", "tuple_pattern", "list_pattern", "list_splat_pattern"):
-            stack.extend(reversed(node.named_children))
-    return found
 
 
 def _variable(draft: Draft, node: Node, target: Node, owner: Definition | None) -> None:

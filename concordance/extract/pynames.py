@@ -38,10 +38,8 @@ def names(draft: Draft, found: Captures) -> None:
     roles.update(dict.fromkeys(_starts(found, "inherit"), CODE[Role.INHERIT]))
     write = CODE[Role.WRITE]
     for node in found.get("target", ()):
-        for start, binds in _targets(node):
-            roles[start] = write
-            if binds:
-                draft.bound.add(start)
+        for target in targets(node):
+            _set(draft, target)
     for capture in ("capture", "walrus"):
         for start in _starts(found, capture):
             if draft.source.data[start : ends[start]] != b"_" or capture == "walrus":
@@ -64,20 +62,24 @@ def _starts(found: Captures, capture: str) -> list[int]:
     return [node.start_byte for node in found.get(capture, ())]
 
 
-def _targets(node: Node) -> Iterator[tuple[int, bool]]:
-    """Where the names that a target sets stand, and whether each is bound by it: an attribute's is not."""
+def targets(node: Node) -> Iterator[Node]:
+    """The identifiers and attributes that a target sets, out of whatever patterns they stand in."""
     stack = [node]
     while stack:
         node = stack.pop()
-        kind = node.type
-        if kind == "identifier":
-            yield node.start_byte, True
-        elif kind == "attribute":
-            name = node.child_by_field_name("attribute")
-            if name is not None:
-                yield name.start_byte, False
-        elif kind in _PATTERNS:
-            stack.extend(node.named_children)
+        if node.type in ("identifier", "attribute"):
+            yield node
+        elif node.type in _PATTERNS:
+            stack.extend(reversed(node.named_children))
+
+
+def _set(draft: Draft, target: Node) -> None:
+    """Notes that a name is written; an attribute's is bound by no scope."""
+    name = target if target.type == "identifier" else target.child_by_field_name("attribute")
+    if name is not None:
+        draft.roles[name.start_byte] = CODE[Role.WRITE]
+        if name is target:
+            draft.bound.add(name.start_byte)
 
 
 def _types(draft: Draft, found: Captures) -> None:
@@ -116,8 +118,8 @@ def _type_call(draft: Draft, node: Node) -> None:
     draft.ends[start] = start + len("type")
     draft.roles[start] = CODE[Role.CALL]
     left = node.child_by_field_name("left")
-    for at, _ in _targets(left.named_children[0]) if left is not None else ():
-        draft.roles[at] = CODE[Role.WRITE]
+    for target in targets(left.named_children[0]) if left is not None else ():
+        _set(draft, target)
 
 
 def _further_scopes(draft: Draft, found: Captures) -> None:

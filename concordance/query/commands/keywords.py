@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from urllib.parse import quote, unquote, unquote_to_bytes
 
-from concordance.extract.terms import weight
+from concordance.extract.terms import rank
 from concordance.facts.read import Facts, Place
 from concordance.model import ROLES, File, FileFacts, Role
 from concordance.query.answers import Answer, Page, Row, WrongCursor, paged
@@ -43,13 +43,14 @@ def _row(keyword: str, kind: str, path: str, line: int, uses: int | None, sectio
     return {"keyword": keyword, "kind": kind, "path": path, "line": line, "uses": uses, "section": section}
 
 
+def _uses(found: FileFacts, *besides: Role) -> Counter[str]:
+    """How often each name stands in the file in another role."""
+    names, left_out = found.occurrences.names, [ROLES.index(role) for role in besides]
+    return Counter(names[name] for name, role in found.occurrences.names_and_roles() if role not in left_out)
+
+
 def _definitions(path: str, found: FileFacts) -> list[Row]:
-    names = found.occurrences.names
-    defining = (ROLES.index(Role.DEFINE), ROLES.index(Role.DECLARE))
-    uses: Counter[str] = Counter()
-    for name, role in found.occurrences.names_and_roles():
-        if role not in defining:
-            uses[names[name]] += 1
+    uses = _uses(found, Role.DEFINE, Role.DECLARE)
     return [_row(s.name, s.kind, path, s.line, uses[s.name], _DEFINED) for s in found.symbols]
 
 
@@ -59,18 +60,13 @@ def _imports(path: str, found: FileFacts) -> list[Row]:
         lines.setdefault(one.module, one.line)
         if one.name and one.name != "*":
             lines.setdefault(one.name, one.line)
-    uses: Counter[str] = Counter()
-    names = found.occurrences.names
-    for name, role in found.occurrences.names_and_roles():
-        if ROLES[role] is not Role.IMPORT:
-            uses[names[name]] += 1
+    uses = _uses(found, Role.IMPORT)
     return [_row(name, "import", path, line, uses[name], _IMPORTED) for name, line in lines.items()]
 
 
 def _concepts(facts: Facts, path: str, found: FileFacts) -> list[Row]:
     spread = facts.files_with(term.text for term in found.terms)
-    files = facts.read_count()
-    ranked = sorted(found.terms, key=lambda t: (-weight(t.times, spread.get(t.text, 1), files), t.text))
+    ranked = [term for term, _ in rank(found.terms, spread, facts.read_count())]
     names = (f"{t.text} ({t.stands_for})" if t.stands_for else t.text for t in ranked)
     return [_row(name, t.kind, path, t.line, t.times, None) for name, t in zip(names, ranked, strict=True)]
 
