@@ -2,7 +2,8 @@
 
 In: `$CORPUS`, a folder that holds checkouts named `pytorch`, `torch-wheel` and, for scale, `linux`
 (those that are missing are passed over, and said); some of the words `speed` (or a
-checkout's name), `python` and `c`, to measure only that. Out: a table on standard output. Speed is a
+checkout's name), `python`, `c`, `answers`, `imports`, `names`, `cppnames`,
+`search` and `tests`, to measure only that. Out: a table on standard output. Speed is a
 ratio to `ctags -R` in the same run, for machines differ and are noisy.
 """
 
@@ -17,12 +18,23 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from bench import ctags, libclang, measure, python
+from bench import answers, ctags, libclang, measure, python
 from concordance.collect import source
 from concordance.facts.read import Facts
 from concordance.pipeline import FOLDER
 
 CONCORD = str(Path(sys.executable).parent / "concord")
+
+
+# Comparisons of what links and searches, each a program of its own: the word that asks for it, the program, a checkout.
+FURTHER = (
+    ("imports", ["imports", "CHECKOUT"], "pytorch"),
+    ("names", ["pynames", "CHECKOUT", "torch"], "torch-wheel"),  # needs pyrefly beside this Python
+    ("cppnames", ["cppnames", "CHECKOUT"], "pytorch"),
+    ("search", ["search", "CHECKOUT/.git"], "django-history"),  # a clone with its history
+    ("search", ["search", "CHECKOUT"], "pytorch"),
+    ("tests", ["tests_map"], "."),  # downloads packages, and runs their tests
+)
 
 
 def row(what: str, bar: str, measured: str) -> None:
@@ -106,12 +118,22 @@ def speed(root: Path, name: str, with_ctags: bool) -> None:
         row(f"{name}, size of store and cache", "", f"{store / 1e6:.0f} MB and {cache / 1e6:.0f} MB")
 
 
+def latency(root: Path, name: str) -> None:
+    """How long one answer takes."""
+    for one in answers.run(root):
+        row(
+            f"{name}, one answer in batch: {one.command} ({one.count} questions)",
+            f"p95 <= {50 if one.command == 'search' else 20} ms",
+            f"p50 {one.half:.1f} ms, p95 {one.most:.1f} ms, slowest {one.slowest:.0f} ms",
+        )
+
+
 def main() -> None:
     """Prints the whole table."""
     corpus = Path(os.environ.get("CORPUS", "../corpus"))
     print("| what | bar | measured |\n|---|---|---|")
     row("concord --version", "<= 0.15 s", f"{min(measure.run([CONCORD, '--version']).seconds for _ in range(5)):.2f} s")
-    only = sys.argv[1:] or ["speed", "python", "c"]
+    only = sys.argv[1:] or ["speed", "python", "c", "answers", "imports", "names", "cppnames", "search", "tests"]
     for name in ("pytorch", "torch-wheel", "linux"):
         if not (corpus / name).exists():
             print(f"    {corpus / name} is not there: passed over", flush=True)
@@ -122,6 +144,15 @@ def main() -> None:
         python_oracles(corpus)
     if "c" in only and (corpus / "pytorch").exists():
         c_oracles(corpus / "pytorch")
+    for word, command, checkout in FURTHER:
+        if word in only and (corpus / checkout).exists():
+            print(f"\n{word}: python -m bench.{' '.join(command)}", flush=True)
+            folder = [part.replace("CHECKOUT", str(corpus / checkout)) for part in command]
+            measure.run([CONCORD, "build", str(corpus / checkout)])
+            subprocess.run([sys.executable, "-m", f"bench.{folder[0]}", *folder[1:]], check=False)
+    if "answers" in only and (corpus / "pytorch").exists():
+        measure.run([CONCORD, "build", str(corpus / "pytorch")])
+        latency(corpus / "pytorch", "pytorch")
 
 
 if __name__ == "__main__":

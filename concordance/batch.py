@@ -14,6 +14,7 @@ import os
 import pickle
 import resource
 import signal
+import struct
 import threading
 from contextlib import suppress
 from functools import cache
@@ -23,9 +24,11 @@ from concordance.collect import source
 from concordance.collect.classify import Classifier
 from concordance.config import Config
 from concordance.errors import Unreadable
-from concordance.extract import engine, macros
+from concordance.extract import engine, macros, tested
+from concordance.facts import fulltext
 from concordance.facts.cache import Cache
 from concordance.facts.pack import pack, unpack
+from concordance.facts.textwords import Words
 from concordance.facts.write import Reading
 from concordance.model import Entry, File, FileFacts, Finding, Form, Severity, Skip
 
@@ -49,10 +52,10 @@ def start(memory: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     gc.disable()
-    threading.Thread(target=_follow_parent, daemon=True).start()
+    threading.Thread(target=follow_parent, daemon=True).start()
 
 
-def _follow_parent() -> None:
+def follow_parent() -> None:
     """Ends this worker when the build was killed: nobody else would, and it would wait for work for ever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -65,6 +68,7 @@ class _Desk(NamedTuple):
     cache: Cache
     macros: macros.Macros
     with_macros: frozenset[str]
+    words: Words  # those that this worker has met
     note: int  # a handle on the file that says what this worker is at
 
 
@@ -79,6 +83,7 @@ def _desk(job: Job) -> _Desk:
         Cache(job.cache_folder, job.config.cache_bytes),
         table,
         frozenset(language.name for language in languages if language.has_macros),
+        Words(),
         os.open(_note_of(job.scratch, os.getpid()), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC),
     )
 
@@ -145,25 +150,47 @@ def _one(job: Job, desk: _Desk, entry: Entry) -> Reading:
     used = macros.mentioned(data, desk.macros) if form.language in desk.with_macros else {}
     parts = (job.readers, form.language, form.encoding, digest, macros.digest(used))
     key = hashlib.sha256("\0".join(parts).encode()).digest()
-    packed = desk.cache.get(key)
-    if packed is not None:
-        with suppress(ValueError):  # of a damaged cache
-            return _reading(entry, form, digest, unpack(packed), packed, key, True)
+    kept = desk.cache.get(key)
+    if kept is not None:
+        with suppress(ValueError, struct.error):  # of a damaged cache
+            packed, flow = _halves(kept)
+            facts = unpack(packed)
+            words = fulltext.prepared(entry.path, text, facts, desk.words)
+            return _reading(entry, form, digest, facts, packed, flow, key, True)._replace(words=words)
     facts = engine.extract(text, form.language, used)
     if form.note:
         facts = facts._replace(findings=(*facts.findings, Finding("encoding", Severity.INFO, form.note, 1)))
-    packed = pack(facts)
-    return _reading(entry, form, digest, unpack(packed), packed, key, False)
+    flow = pack(facts.flow) if facts.flow is not None else b""
+    packed = pack(facts._replace(flow=None))
+    words = fulltext.prepared(entry.path, text, facts, desk.words)
+    return _reading(entry, form, digest, unpack(packed), packed, flow, key, False)._replace(words=words)
+
+
+def _halves(kept: bytes) -> tuple[bytes, bytes]:
+    """The facts and the flow of a value of the cache."""
+    (size,) = struct.unpack_from("<I", kept)
+    return kept[4 : 4 + size], kept[4 + size :]
+
+
+def kept(reading: Reading) -> bytes:
+    """A file's facts and flow as one value of the cache."""
+    return struct.pack("<I", len(reading.packed)) + reading.packed + reading.flow
 
 
 def _reading(
-    entry: Entry, form: Form, digest: str, facts: FileFacts, packed: bytes, key: bytes, cached: bool
+    entry: Entry, form: Form, digest: str, facts: FileFacts, packed: bytes, flow: bytes, key: bytes, cached: bool
 ) -> Reading:
-    symbols = tuple((s.name, s.kind, n, s.line, s.declaration) for n, s in enumerate(facts.symbols))
+    tests = set(tested.places(facts, form.language, form.category, entry.path))
+    symbols = tuple(
+        (s.name, s.kind, n, s.line, s.declaration, s.col, s.public, s.key.rpartition(".")[0], n in tests)
+        for n, s in enumerate(facts.symbols)
+    )
     problems = sum(1 for finding in facts.findings if finding.by in ("reader", "syntax"))
     return Reading(
         _file(entry, form, digest, facts.metrics.lines),
         packed,
+        flow,
+        b"",
         symbols,
         tuple({term.text: None for term in facts.terms}),
         key,
@@ -187,7 +214,7 @@ def _large(job: Job, desk: _Desk, entry: Entry) -> Reading:
 
 
 def _skipped(entry: Entry, form: Form, digest: str) -> Reading:
-    return Reading(_file(entry, form, digest, 0), b"", (), (), b"", 0, False)
+    return Reading(_file(entry, form, digest, 0), b"", b"", b"", (), (), b"", 0, False)
 
 
 def _file(entry: Entry, form: Form, digest: str, lines: int) -> File:

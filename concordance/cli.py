@@ -1,12 +1,13 @@
 """The command line: builds, asks, prints; the only place that prints.
 
 In: arguments. Out: text for people on a terminal, or with `--json` one JSON array and nothing
-else. Exit code 2 where the question is wrong, 1 where the program failed, 130 on Ctrl-C. Our own
-modules are imported in the functions that need them: `concord --version` needs none.
+else on standard output. Exit code 2 where the question is wrong, 1 where the program failed, 130 on
+Ctrl-C. Our own modules are imported in the functions that need them: `concord --version` needs none.
 """
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import os
@@ -17,24 +18,24 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from concordance.pipeline import Summary
-    from concordance.query.answers import Answer, Page
+    from concordance.api import Repository
+    from concordance.query.answers import Answer, Option
 
 COMMANDS = "concordance.query.commands"
 VERSION = "0.1.0"
 
 
 class Commands(click.Group):
-    """`build`, and one command for each file in `query/commands`."""
+    """`build`, `batch`, and one command for each file in `query/commands`."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         from concordance import plugins
 
-        return ["build", *plugins.names(COMMANDS)]
+        return ["build", *plugins.names(COMMANDS), "batch"]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        if name == "build":
-            return build
+        if name in ("build", "batch"):
+            return build if name == "build" else batch
         from concordance import plugins
 
         try:
@@ -48,10 +49,14 @@ class Commands(click.Group):
         try:
             return super().resolve_command(context, args)
         except click.UsageError as error:
-            import difflib
+            raise click.UsageError(error.message + _did_you_mean(args[0], self.list_commands(context))) from None
 
-            near = difflib.get_close_matches(args[0], self.list_commands(context), 1)
-            raise click.UsageError(f"{error.message} Did you mean `{near[0]}`?" if near else error.message) from None
+
+def _did_you_mean(word: str, known: list[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(word, known, 1)
+    return f" Did you mean `{near[0]}`?" if near else ""
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -72,177 +77,137 @@ def build(repo: str, jobs: int | None, as_json: bool, verbose: bool) -> None:
     concord build
     concord build ~/src/pytorch --verbose
     """
-    summary = _build(repo, jobs)
+    from concordance import api, terminal
+
+    with terminal.Bar() as bar:
+        summary = api.build(repo, jobs, bar.show)
     if as_json:
         click.echo(json.dumps(summary.__dict__))
     else:
-        _print_summary(repo, summary, verbose)
+        terminal.print_summary(repo, summary, verbose)
 
 
-def _build(repo: str, jobs: int | None = None) -> Summary:
-    """Brings the store up to date, and says what could not be read whole."""
-    from dataclasses import replace
+def _opened(repo: str | None, no_update: bool) -> Repository:
+    from concordance import api, terminal
 
-    from concordance.config import Config
-    from concordance.pipeline import Build
-
-    config = replace(Config(), jobs=jobs) if jobs else Config()
-    with _Bar() as bar:
-        summary = Build(repo, config, bar.show).run()
-    for path, reason in summary.failed:
-        click.echo(f"{path}: {reason}; it is in the ledger, without facts", err=True)
-    return summary
+    with terminal.Bar() as bar:
+        return api.Repository(repo, not no_update, bar.show)
 
 
-class _Bar:
-    """Progress on a terminal: a bar for each step, with files a second and the time left."""
-
-    def __init__(self) -> None:
-        self._progress: Any = None
-        self._tasks: dict[str, Any] = {}
-
-    def __enter__(self) -> _Bar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._progress is not None:
-            self._progress.stop()
-
-    def show(self, step: str, done: int, total: int, word: str) -> None:
-        """Draws one step of the work."""
-        if step == "say":
-            click.echo(word, err=True)
-            return
-        if not sys.stderr.isatty():
-            return
-        if self._progress is None:
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-            self._progress = Progress(
-                TextColumn("{task.description:>8}"), BarColumn(), MofNCompleteColumn(),
-                TextColumn("{task.fields[rate]}"), TimeRemainingColumn(), console=Console(stderr=True), transient=True,
-            )  # fmt: skip
-            self._progress.start()
-        if step not in self._tasks:
-            self._tasks[step] = self._progress.add_task(step, total=total, rate="")
-        task = self._tasks[step]
-        speed = self._progress.tasks[self._progress.task_ids.index(task)].speed
-        self._progress.update(task, completed=done, total=total, rate=f"{speed:,.0f} files/s" if speed else "")
-
-
-def _print_summary(repo: str, summary: Summary, verbose: bool) -> None:
-    from concordance.pipeline import FOLDER
-
-    def count(number: int, one: str, many: str = "") -> str:
-        return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-    parts = [count(summary.files, "file")]
-    if summary.read:
-        parts.append(f"{summary.read:,} read ({summary.cached:,} known from the cache)")
-    if summary.unchanged:
-        parts.append(f"{summary.unchanged:,} unchanged")
-    if summary.removed:
-        parts.append(f"{summary.removed:,} gone")
-    click.echo(", ".join(parts))
-    if summary.read:
-        click.echo(f"{count(summary.symbols, 'symbol')}, {count(summary.broken, 'file')} with syntax errors")
-    if summary.skipped:
-        reasons = ", ".join(f"{number:,} {reason}" for reason, number in sorted(summary.skipped.items()))
-        click.echo(f"in the ledger but not read as text: {reasons}")
-    if verbose:
-        for step, seconds in summary.seconds.items():
-            click.echo(f"  {step:<8} {seconds:6.2f} s")
-    click.echo(f"store: {os.path.join(repo, FOLDER, 'index.db')}")
+_REPO = click.Option(["--repo"], help="The repository (default: the one around the current folder).")
+_NO_UPDATE = click.Option(["--no-update"], is_flag=True, help="Answer from the store as it is.")
 
 
 def _question(name: str, module: Any) -> click.Command:
     """A command made from its file."""
-    from concordance.query.answers import Page
+    from concordance.query.answers import options_of
 
-    optional = module.ARGUMENT.startswith("[")
-    flags: dict[str, str] = getattr(module, "FLAGS", {})
+    def run(repo: str | None, as_json: bool, no_update: bool, **given: Any) -> None:
+        with _opened(repo, no_update) as repository:
+            answer = _ask(repository, name, given)
+            _print(answer, repository.root, as_json)
 
-    def run(
-        argument: str | None, repo: str | None, as_json: bool, limit: int, cursor: str, no_update: bool, **on: bool
-    ) -> None:
-        page = Page(limit, cursor, frozenset(flag for flag in flags if on[flag]))
-        _answer(module, argument, repo, as_json, page, no_update)
-
+    several = module.ARGUMENT.rstrip("]").endswith("...")
+    needed = not module.ARGUMENT.startswith("[")
+    argument = click.Argument(["asked"], required=needed, metavar=module.ARGUMENT, nargs=-1 if several else 1)
     parameters: list[click.Parameter] = [
-        click.Argument(["argument"], required=not optional, metavar=module.ARGUMENT),
-        click.Option(["--repo"], help="The repository (default: the one around the current folder)."),
+        *([argument] if module.ARGUMENT else []),
+        *map(_option, options_of(module)),
+        _REPO,
         click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON array."),
         click.Option(["--limit"], type=click.IntRange(1), default=1000, show_default=True, help="At most so many."),
         click.Option(["--cursor"], default="", help="Go on behind the last answer."),
-        click.Option(["--no-update"], is_flag=True, help="Answer from the store as it is."),
-        *(click.Option([f"--{flag}"], is_flag=True, help=said) for flag, said in flags.items()),
+        _NO_UPDATE,
     ]
     return click.Command(name, params=parameters, callback=run, help=module.HELP)
 
 
-def _answer(module: Any, asked: str | None, repo: str | None, as_json: bool, page: Page, no_update: bool) -> None:
-    from concordance.collect.source import find_root
-    from concordance.facts.read import Facts
-    from concordance.pipeline import FOLDER
-    from concordance.query.answers import find_file
+def _option(option: Option) -> click.Option:
+    spelt = [f"--{option.name}", option.name.replace("-", "_")] + ([f"-{option.short}"] if option.short else [])
+    if option.type is bool:
+        return click.Option(spelt, is_flag=True, default=option.default, help=option.help)
+    kind: Any = click.Choice(option.choices) if option.choices else option.type
+    if option.least is not None:
+        kind = click.IntRange(option.least)
+    return click.Option(spelt, type=kind, default=option.default, help=option.help)
 
-    root = repo if repo is not None else find_root(os.getcwd())
-    folder = os.path.join(root, FOLDER)
-    if not no_update or not os.path.exists(os.path.join(folder, "index.db")):
-        _build(root)
-    with Facts(folder) as facts:
-        file = find_file(facts, root, asked) if asked is not None else None
-        answer = module.answer(facts, file, page)
+
+def _ask(repository: Repository, command: str, given: dict[str, Any]) -> Answer:
+    """One answer, to what click has read of a command's arguments."""
+    asked = given.pop("asked", None)
+    return repository.ask(command, " ".join(asked) if isinstance(asked, tuple) else asked, **given)
+
+
+def _print(answer: Answer, root: str, as_json: bool) -> None:
+    from concordance import terminal
+
     if as_json:
         click.echo(json.dumps(answer.rows))
     else:
-        _print_table(answer)
-        if answer.note:
-            click.echo(answer.note, err=True)
+        terminal.print_table(answer, root)
+    if answer.note:
+        click.echo(answer.note, err=True)
     if answer.cursor:
         more = f"go on with --cursor {shlex.quote(answer.cursor)}"
         click.echo(f"{len(answer.rows):,} of {answer.total:,}; {more}", err=True)
 
 
-# What a row is shows in its colour; the word beside it says the same without.
-_COLOURS = {
-    "class": "magenta", "struct": "magenta", "interface": "magenta", "enum": "magenta", "function": "cyan",
-    "method": "cyan", "property": "cyan", "macro": "red", "constant": "yellow", "variable": "yellow", "field": "green",
-    "enumerator": "green", "heading": "bold", "import": "blue",
-}  # fmt: skip
+@click.command(params=[_REPO, _NO_UPDATE])
+def batch(repo: str | None, no_update: bool) -> None:
+    """Answer many questions: one a line on standard input, as JSON, each with one line on standard output.
+
+    A reply has `ok` and `result`, or `error`; where a result is not all, `total` and the `cursor` that asks for more;
+    and, where there is something to say besides, a `note`.
+
+    \b
+    echo '{"command": "define", "args": ["torch.nn.Module"]}' |
+    concord batch
+    """
+    with _opened(repo, no_update) as repository:
+        gc.freeze()  # what was loaded stays; to look through it again and again would make single answers slow
+        gc.set_threshold(100_000, 50, 1000)
+        commands: dict[str, click.Command] = {}
+        for line in sys.stdin.buffer if sys.stdin is not None else ():  # closed by the caller
+            sys.stdout.write(json.dumps(_reply(repository, commands, line)) + "\n")
+            sys.stdout.flush()
 
 
-def table(answer: Answer) -> Any:
-    """An answer as a table for people."""
-    from rich.table import Table
-    from rich.text import Text
+def _reply(repository: Repository, commands: dict[str, click.Command], line: bytes) -> dict[str, Any]:
+    """The answer to one line; whatever is wrong with it is the reply, and the next line is read."""
+    from concordance.errors import ConcordanceError
 
-    drawn = Table(box=None, header_style="bold", pad_edge=False)
-    for column in answer.columns:
-        long = column == "signature"
-        justify: Any = "right" if column in ("line", "uses") else "left"
-        drawn.add_column(column, justify=justify, overflow="ellipsis" if long else "fold", no_wrap=long)
-    for row in answer.rows:
-        colour = _COLOURS.get(str(row.get("kind", "")), "")
-        styles = {"qualified": colour, "keyword": colour, "module": "blue", "signature": "dim", "section": "dim"}
-        drawn.add_row(*(Text("" if row[c] is None else str(row[c]), styles.get(c, "")) for c in answer.columns))
-    return drawn
+    try:
+        answer = _asked(repository, commands, line)
+    except click.ClickException as error:
+        return {"ok": False, "error": error.format_message()}
+    except ConcordanceError as error:
+        return {"ok": False, "error": str(error)}
+    except Exception as error:
+        return {"ok": False, "error": f"the program failed on this question: {type(error).__name__}: {error}"}
+    more = {"total": answer.total, "cursor": answer.cursor} if answer.cursor else {}
+    return {"ok": True, "result": answer.rows, **more, **({"note": answer.note} if answer.note else {})}
 
 
-def _print_table(answer: Answer) -> None:
-    if not answer.rows:
-        click.echo("none")
-        return
-    if not sys.stdout.isatty():  # nobody to wrap lines for: a line a row, tabs between
-        click.echo("\t".join(answer.columns))
-        for row in answer.rows:
-            cells = ("" if row[column] is None else str(row[column]) for column in answer.columns)
-            click.echo("\t".join(" ".join(cell.split()) for cell in cells))
-        return
-    from rich.console import Console
+def _asked(repository: Repository, commands: dict[str, click.Command], line: bytes) -> Answer:
+    try:
+        asked = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise click.UsageError(f"the line is no JSON: {error}") from None
+    name, args = (asked.get("command"), asked.get("args", [])) if isinstance(asked, dict) else (None, [])
+    if not isinstance(name, str) or not isinstance(args, list) or not all(isinstance(one, str) for one in args):
+        raise click.UsageError('a question is {"command": "define", "args": ["a.py:3:7"]}')
+    if name not in commands:
+        from concordance import plugins
 
-    Console().print(table(answer))
+        known = list(plugins.names(COMMANDS))
+        if name not in known:
+            raise click.UsageError(f"No such command '{name}'.{_did_you_mean(name, known)}")
+        commands[name] = _question(name, plugins.load(COMMANDS, name))
+        commands[name].add_help_option = False
+    given = commands[name].make_context(name, list(args)).params
+    if given.pop("repo") is not None:
+        raise click.UsageError("A batch asks one repository: say --repo to `concord batch`")
+    return _ask(repository, name, {key: value for key, value in given.items() if key not in ("as_json", "no_update")})
 
 
 def main() -> None:

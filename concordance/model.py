@@ -14,97 +14,20 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
 from itertools import accumulate
 from typing import NamedTuple
 
-
-class Kind(StrEnum):
-    """What a symbol is, over all languages (a closed list)."""
-
-    MODULE = "module"
-    NAMESPACE = "namespace"  # C++ namespace, Go or Java package, Rust mod, proto package
-    CLASS = "class"
-    STRUCT = "struct"  # also a proto message
-    UNION = "union"
-    ENUM = "enum"
-    ENUMERATOR = "enumerator"
-    INTERFACE = "interface"  # also a Rust trait, Objective-C protocol, proto service
-    FUNCTION = "function"
-    METHOD = "method"  # also constructors, destructors, operators of a class, a proto rpc
-    PROPERTY = "property"
-    FIELD = "field"
-    VARIABLE = "variable"
-    CONSTANT = "constant"
-    TYPE = "type"  # typedef, using, type alias
-    MACRO = "macro"
-    TARGET = "target"  # what a build file builds: Make, CMake, Bazel; a Dockerfile's stage
-    OPERATOR = "op"
-    HEADING = "heading"
-    LABEL = "label"  # an anchor that prose can be linked at: reST target, YAML anchor
-    KEY = "key"  # a key or table of a configuration or data file
-
-
-class Role(StrEnum):
-    """What an occurrence of a name does there (a closed list)."""
-
-    DEFINE = "define"
-    DECLARE = "declare"
-    CALL = "call"
-    READ = "read"
-    WRITE = "write"
-    IMPORT = "import"
-    INHERIT = "inherit"
-    OVERRIDE = "override"
-    TYPE = "type"
-    MENTION = "mention"
-
-
-ROLES: tuple[Role, ...] = tuple(Role)  # an occurrence stores its role as a place in this list
-
-
-class Category(StrEnum):
-    """What a file is for in its repository."""
-
-    SOURCE = "source"
-    TEST = "test"
-    EXAMPLE = "example"
-    BENCHMARK = "benchmark"
-    BUILD = "build"
-    CONFIGURATION = "configuration"
-    DOCUMENTATION = "documentation"
-    DATA = "data"
-    GENERATED = "generated"
-    VENDORED = "vendored"
-
-
-class Skip(StrEnum):
-    """Why a file was not read as text; it stays in the ledger."""
-
-    NONE = ""
-    BINARY = "binary"
-    TOO_LARGE = "too_large"
-    OWN_PAGE = "own_page"  # written by this program
-    SYMLINK = "symlink"  # documented where it points to, if that is in the repository
-    SUBMODULE = "submodule"  # another repository
-    UNREADABLE = "unreadable"
-
-
-class Severity(StrEnum):
-    """How much a finding matters."""
-
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
-
-
-class Trust(IntEnum):
-    """How sure a link is."""
-
-    CANDIDATE = 0
-    UNIQUE_NAME = 1
-    VIA_IMPORT = 2
-    EXACT = 3
+from .kinds import KINDS as KINDS
+from .kinds import ROLES as ROLES
+from .kinds import Category as Category
+from .kinds import Given as Given
+from .kinds import Kind as Kind
+from .kinds import Op as Op
+from .kinds import Origin as Origin
+from .kinds import Role as Role
+from .kinds import Severity as Severity
+from .kinds import Skip as Skip
+from .kinds import Trust as Trust
 
 
 @dataclass(frozen=True)
@@ -119,7 +42,6 @@ class Language:
     separator: str = "."  # between the parts of a qualified name
     has_macros: bool = False  # whether its reader is told the repository's macros
     has_prototypes: bool = False  # whether what is declared in one file is defined in another
-
 
 class Entry(NamedTuple):
     """A file as the walk finds it, before it is opened."""
@@ -249,6 +171,7 @@ class Occurrences(NamedTuple):
     bound: bytes = b""  # plus one, so that none is 0
     receiver: bytes = b""  # how it hangs on a receiver: 0 not, 1 on the occurrence before, 2 on an expression
     lengths: bytes = b""  # of the lines, their ends included
+    use: bytes = b""  # the expression of the file's flow that it ends, plus one; empty where there is no flow
 
     def rows(self) -> Iterator[Occurrence]:
         """Each occurrence, unpacked."""
@@ -298,6 +221,71 @@ class Import(NamedTuple):
     form: str = ""  # "system" for #include <…>, "local" for #include "…", "export" for JavaScript's export … from
 
 
+class Flow(NamedTuple):
+    """What a file's names are made of, for the linker: each different expression once, in columns.
+
+    The occurrences of a name say which expression they end (`Occurrences.use`), so what is found
+    out of an expression holds for all places where it stands. A variable is a name in a scope. The
+    first `whole` variables hold all that is bound under their name; the others only what reaches
+    some stretch of the text.
+    """
+
+    names: tuple[str, ...] = ()
+    op: bytes = b""  # the expressions: an Op, left and right
+    left: bytes = b""
+    right: bytes = b""
+    whole: int = 0
+    variable_scope: bytes = b""
+    variable_name: bytes = b""
+    variable_symbol: bytes = b""  # the symbol that it is, plus one
+    bound_variable: bytes = b""  # what is bound to variables, in the order of the text
+    bound_value: bytes = b""
+    scope_kind: tuple[str, ...] = ()
+    scope_parent: bytes = b""  # plus one
+    scope_symbol: bytes = b""  # plus one
+    symbol_kind: bytes = b""  # places in KINDS
+    symbol_name: bytes = b""
+    symbol_parent: bytes = b""  # plus one
+    given_symbol: bytes = b""  # what expressions say of symbols
+    given_what: bytes = b""
+    given_value: bytes = b""
+    user: bytes = b""  # the symbol around, plus one …
+    used: bytes = b""  # … and an expression that stands in it as a name …
+    roles: bytes = b""  # … and what it does there: bits by place in ROLES
+    imports: tuple[Import, ...] = ()
+    exports: tuple[str, ...] | None = None
+    # Of symbols, where declarations and definitions stand in different files; empty elsewhere:
+    symbol_flags: bytes = b""  # bits, by the language's weave
+    symbol_within: bytes = b""  # what qualifies the name where it is defined, plus one: "A::B" of `void A::B::f() {}`
+    symbol_arity: bytes = b""  # the fewest arguments, plus 256 times the most
+    symbol_form: bytes = b""  # a digest of the parameters' types
+    times: bytes = b""  # how often each pair of `user` and `used` stands in the file
+
+
+class Target(NamedTuple):
+    """What an import leads to. What it was found by is a few words that explain it to a reader."""
+
+    origin: str
+    paths: tuple[str, ...] = ()  # the repository's files, best first (a stub behind its source)
+    package: str = ""  # the distribution, module or header family, where it is not the repository's
+    by: str = ""  # "relative import", "source root src", "include root aten/src"
+
+
+class Links(NamedTuple):
+    """What a file's names mean: claims, each with how sure it is and which resolver made it.
+
+    A symbol's id is a number: its file's base, plus one, plus its place among the file's symbols. A file's base is the
+    id of the file itself.
+    """
+
+    use: bytes = b""  # an expression of the file's flow, rising; one with several rows has its best target first
+    target: bytes = b""  # an id
+    trust: bytes = b""
+    by: bytes = b""  # places in `resolvers`
+    resolvers: tuple[str, ...] = ()
+    imports: tuple[Target, ...] = ()  # one for each import of the file
+
+
 class Term(NamedTuple):
     """A word or phrase worth an index entry."""
 
@@ -343,3 +331,4 @@ class FileFacts(NamedTuple):
     metrics: Metrics = Metrics()
     doc: str = ""  # what the file says of itself: module docstring, leading comment
     exports: tuple[str, ...] | None = None  # the names a file says it offers, where it says so
+    flow: Flow | None = None  # stored apart: the linker reads it without the rest

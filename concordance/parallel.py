@@ -16,6 +16,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import forkserver, resource_tracker
+from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
 
@@ -30,23 +31,25 @@ class Pool:
 
     def __init__(
         self, jobs: int, start: Callable[[], None], modules: list[str], patience: Callable[[list[Any]], float],
-        lost: Callable[[list[int], int], None],
+        lost: Callable[[list[int], int], None], fork: bool = False,
     ) -> None:  # fmt: skip
         """`patience` says for how many seconds a batch may be silent; `lost` is told which processes died and how
-        many items are tried again for it."""
+        many items are tried again for it. With `fork` the workers see all that this process has in memory."""
         self.jobs = jobs
         self.patience = patience
         self.lost = lost
         self._start = start
         # Workers come from a server that has imported everything once and holds no lock of ours.
-        self._context = multiprocessing.get_context("forkserver")
+        self._fork = fork
+        self._context: BaseContext = multiprocessing.get_context("fork" if fork else "forkserver")
         self._context.set_forkserver_preload(modules)
         self._executor: ProcessPoolExecutor | None = None
 
     def executor(self) -> ProcessPoolExecutor:
         """The pool as it is now."""
         if self._executor is None:
-            _start_server()
+            if not self._fork:
+                _start_server()
             self._executor = ProcessPoolExecutor(self.jobs, mp_context=self._context, initializer=self._start)
         return self._executor
 

@@ -4,6 +4,7 @@
     learn     the macros of its C files                 a file that cannot be read is passed over
     extract   read every changed file, in parallel      a reader that dies costs its file, and is said
     history   one run of `git log`                      none where there is none
+    link      what each name means, in parallel         a file that cannot be linked is said, and has no links
     store     make it the store                         fatal: the disk is full; the last store stays
 
 In: a folder. Out: its store, up to date, and a `Summary`.
@@ -21,17 +22,19 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
-from concordance import batch, parallel
+from concordance import batch, linking, parallel
 from concordance.collect import history, source
 from concordance.collect.classify import header_language
 from concordance.config import Config, cache_folder
 from concordance.errors import NoPermission, StoreBroken, StoreFailed, UserError
 from concordance.extract import engine, macros
-from concordance.facts import lock, versions
+from concordance.facts import graph, lock, versions
 from concordance.facts.cache import Cache
+from concordance.facts.fulltext import TextWriter, is_whole
 from concordance.facts.read import Known, known
-from concordance.facts.write import Reading, Writer
+from concordance.facts.write import LinkedFile, Reading, Writer
 from concordance.model import Entry, File, Skip
+from concordance.passes import rank
 
 FOLDER = ".concordance"
 BATCH_BYTES = 300_000  # a tenth of a second's work: long against handing it over, short against the whole
@@ -53,6 +56,8 @@ class Summary:
     broken: int = 0  # files with syntax errors
     symbols: int = 0
     bytes: int = 0
+    named: int = 0  # different expressions that name something …
+    resolved: int = 0  # … of which so many lead to a definition in the repository
     failed: list[tuple[str, str]] = field(default_factory=list)  # path and reason
     seconds: dict[str, float] = field(default_factory=dict)  # by step
 
@@ -92,7 +97,9 @@ class Build:
         changed = self._changed(entries, before)
         gone = sorted(set(before.files if before else ()) - {entry.path for entry in entries})
         head = history.head(self.root)
-        if before is not None and not changed and not gone and before.meta.get("head") == head:
+        made_by = {"head": head, "linkers": versions.linkers()}
+        settled = not changed and not gone and is_whole(folder)
+        if before is not None and settled and made_by.items() <= before.meta.items():
             return
         with tempfile.TemporaryDirectory(prefix="concordance-") as scratch:
             lost = partial(self._lost, scratch)
@@ -155,11 +162,16 @@ class Build:
             changed = _with_macro_users(entries, changed, before)
             self.summary.unchanged = len(entries) - len(changed)
         writer = Writer(folder, fresh=before is None)
+        text: TextWriter | None = None
         try:
+            text = TextWriter(folder, fresh=before is None)
+            if text.fresh and before is not None:  # the index was lost: every file is read for it, from the cache
+                changed = entries
             with self._step("extract"):
-                self._extract(pool, writer, job, changed)
+                self._extract(pool, writer, text, job, changed)
             for path in gone:
                 writer.remove(path)
+                text.remove(path)
             self.summary.removed = len(gone)
             writer.put_macros(learned)
             if before is None or before.meta.get("head") != head:
@@ -167,12 +179,22 @@ class Build:
                     self.progress("history", 0, 1, "")
                     found = history.history(self.root, [entry.path for entry in entries])
                     writer.put_changes(found.changes)
+            with self._step("index"):
+                self.progress("index", 0, 1, "")
+                text.finish()
+            pool.close()  # the linker forks, which is best done with no threads about
+            with self._step("link"):
+                self._link(writer)
             with self._step("store"):
                 self.progress("store", 0, 1, "")
                 made_by = f"{job.readers} {job.headers}"
-                writer.commit({"readers": made_by, "macros": digest, "head": head, "started": str(started)})
+                meta = {"macros": digest, "head": head, "started": str(started), "linkers": versions.linkers()}
+                writer.commit({"readers": made_by, **meta})
+                text.place_it()
         except BaseException:
             writer.abandon()
+            if text is not None:
+                text.abandon()
             raise
 
     def _learn(
@@ -193,17 +215,56 @@ class Build:
         kept = [one for p, one in (before.macros if before else ()) if p not in learned and p in present]
         return list(learned.items()), macros.merge([*kept, *learned.values()])
 
-    def _extract(self, pool: parallel.Pool, writer: Writer, job: batch.Job, changed: list[Entry]) -> None:
+    def _extract(
+        self, pool: parallel.Pool, writer: Writer, text: TextWriter, job: batch.Job, changed: list[Entry]
+    ) -> None:
         work = partial(batch.read, job)
         with closing(Cache(job.cache_folder, self.config.cache_bytes)) as cache:
             for result in parallel.each(pool, work, _batches(changed, BATCH_BYTES)):
                 readings = self._given_up(job, result) if isinstance(result, parallel.Failed) else result
                 writer.put(readings)
-                cache.put([(reading.key, reading.packed) for reading in readings if reading.key and not reading.cached])
+                fresh = [reading for reading in readings if reading.key and not reading.cached]
+                cache.put([(reading.key, batch.kept(reading)) for reading in fresh])
                 for reading in readings:
                     self._count(reading)
+                    text.put(reading.file.path, reading.file.category, reading.file.size, reading.words)
                 self.progress("extract", self.summary.read, len(changed), readings[-1].file.path)
             cache.trim()
+
+    def _link(self, writer: Writer) -> None:
+        summary = self.summary
+        edges: list[bytes] = []
+
+        def counted(rows: Iterator[LinkedFile]) -> Iterator[LinkedFile]:
+            for row in rows:
+                edges.append(row.edges)
+                summary.named += row.named
+                summary.resolved += row.resolved
+                yield row
+
+        def failed(path: str, reason: str) -> None:
+            summary.failed.append((path, reason))
+
+        writer.put_links(
+            counted(linking.linked(self.root, writer.ledger(), writer.linkable(), self.config.jobs,
+                                   self.config.patience, self._linked_so_far, failed))
+        )  # fmt: skip
+
+        with self._step("pass"):
+            self._pass(writer, edges)
+
+    def _pass(self, writer: Writer, edges: list[bytes]) -> None:
+        """What is worked out over the whole: who leads to whom, between symbols and between files, and ranks."""
+        whole = graph.joined(edges, writer.top)
+        files = writer.bases()
+        pairs = graph.Graph(whole).files([base for base, _, _ in files])
+        ranks = rank.ranks({base: category for base, _, category in files}, pairs)
+        writer.put_pass("graph", whole)
+        writer.put_pass("pairs", graph.packed_pairs(pairs))
+        writer.put_ranks((ranks[base], identity) for base, identity, _ in files)
+
+    def _linked_so_far(self, done: int, total: int) -> None:
+        self.progress("link", done, total, "")
 
     def _given_up(self, job: batch.Job, failed: parallel.Failed[Entry]) -> list[Reading]:
         self.summary.failed.append((failed.item.path, failed.reason))
@@ -236,7 +297,7 @@ def store_folder(root: str) -> str:
             raise UserError(f"{folder} is a link or a file, where the store's folder should be", "Remove it")
         ignore = os.path.join(folder, ".gitignore")
         if not os.path.lexists(ignore):
-            with open(ignore, "x") as file:
+            with suppress(FileExistsError), open(ignore, "x") as file:  # of a build that began at the same time
                 file.write("*\n")
     except OSError as error:
         advice = "Work on a copy of the repository that you may write to"

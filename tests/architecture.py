@@ -15,21 +15,23 @@ OPENING = """# Architecture
 
 The packages sort in the order in which the data flows, and a stage imports only what stands left of it:
 
-    collect → extract → facts → query
+    collect → extract → facts → link → query
 
-`model`, `errors`, `config` and `plugins` stand left of all stages; `batch`, `parallel`, `pipeline` and `cli` right of
-all. Three narrow waists keep the parts apart: `FileFacts` (between the languages and the rest), `Facts` (between the
-store and its readers), `Answer` (between a question and how it is printed). To add a language or a command is to add
-one file in `extract/languages` or `query/commands`. `tests/test_house.py` checks these rules.
+`model`, `errors`, `config` and `plugins` stand left of all stages; `batch`, `parallel`, `linking`, `pipeline`, `api`,
+`terminal` and `cli` right of all. Three narrow waists keep the parts apart: `FileFacts` (between the languages and the
+rest), `Facts` (between the store and its readers), `Answer` (between a question and how it is printed). To add a language
+or a command is to add one file in `extract/languages`, `link/languages` or `query/commands`. `tests/test_house.py` checks
+these rules.
 """
 
 SECTIONS = [
-    ("Left of all stages", ["model.py", "errors.py", "config.py", "plugins.py"]),
+    ("Left of all stages", ["kinds.py", "model.py", "errors.py", "config.py", "plugins.py"]),
     ("collect: from a repository to its files", ["collect"]),
     ("extract: from one file's text to its facts", ["extract"]),
     ("facts: the store", ["facts"]),
+    ("link: from names to what they mean", ["link"]),
     ("query: from a question to its answer", ["query"]),
-    ("Right of all stages", ["batch.py", "parallel.py", "pipeline.py", "cli.py"]),
+    ("Right of all stages", ["batch.py", "parallel.py", "linking.py", "pipeline.py", "api.py", "terminal.py", "cli.py"]),
 ]
 
 

@@ -12,7 +12,7 @@ from bench import ctags, python
 from concordance.config import Config
 from concordance.extract.engine import language_of
 from concordance.facts.read import Facts
-from concordance.model import File, FileFacts
+from concordance.model import File, FileFacts, Role, Trust, unpacked
 from concordance.pipeline import FOLDER, Build
 from concordance.query.answers import qualified
 
@@ -32,6 +32,31 @@ def facts(root: Path) -> str:
     """Every file of the sample with its facts."""
     with Facts(str(root / FOLDER)) as store:
         return "\n".join(_file(file, store.of(file.path)) for file in store.files())
+
+
+def links(root: Path) -> str:
+    """Where the sample's imports and names lead, and how many lead nowhere."""
+    lines = []
+    with Facts(str(root / FOLDER)) as store:
+        for file in store.files():
+            found, said = store.of(file.path), store.links(file.path)
+            best: dict[int, tuple[int, int, int]] = {}
+            for use, *claim in zip(unpacked(said.use), unpacked(said.target), said.trust, said.by, strict=True):
+                best.setdefault(use, (claim[0], claim[1], claim[2]))
+            rows = [f"import   {i.line} {i.module} {i.name} -> {t.origin} {' '.join(t.paths) or t.package} ({t.by})"
+                    for i, t in zip(found.imports, said.imports, strict=False)]  # fmt: skip
+            names = list(zip(found.occurrences.rows(), unpacked(found.occurrences.use), strict=False))
+            free = 0
+            for one, use in names:
+                claimed = best.get(use - 1)
+                if claimed is not None and one.role != Role.DEFINE:
+                    place = store.place(claimed[0])
+                    where = f"{place.path}:{place.line}" if place is not None else "?"
+                    rows.append(f"name     {one.line}:{one.col} {one.name} -> {where} {Trust(claimed[1]).name.lower()} ({said.resolvers[claimed[2]]})")
+                free += claimed is None and one.bound < 0
+            if rows:
+                lines += [f"== {file.path}: {len(rows)} links, {free} names from elsewhere lead nowhere", *rows]
+    return "\n".join(lines) + "\n"
 
 
 def _file(file: File, found: FileFacts) -> str:

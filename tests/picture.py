@@ -11,11 +11,8 @@ import golden_files
 from rich.console import Console
 from rich.text import Text
 
-from concordance.cli import table
-from concordance.facts.read import Facts
-from concordance.pipeline import FOLDER
-from concordance.query.answers import Page, find_file
-from concordance.query.commands import symbols
+from concordance.api import Repository
+from concordance.terminal import table
 
 PICTURE = Path(__file__).parent.parent / "docs" / "symbols.svg"
 ASKED = "abacus/ledger.py"
@@ -25,8 +22,8 @@ def draw() -> str:
     """The symbols of a file of the sample as an SVG picture, without fonts from elsewhere."""
     with tempfile.TemporaryDirectory() as folder:
         root = golden_files.built(Path(folder))
-        with Facts(str(root / FOLDER)) as facts:
-            answer = symbols.answer(facts, find_file(facts, str(root), ASKED), Page())
+        with Repository(root, update=False) as repository:
+            answer = repository.ask("symbols", ASKED)
     console = Console(record=True, width=110, file=io.StringIO(), force_terminal=True)
     console.print(Text(f"$ concord symbols {ASKED}", "bold"))
     console.print(table(answer))

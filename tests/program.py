@@ -135,7 +135,7 @@ def dump(folder: Path) -> dict[str, Any]:
         found = {
             "ledger": [file._replace(changed=0) for file in files],
             "facts": said,
-            "symbols": facts.symbols(("", "", -1), 1_000_000),
+            "symbols": [p._replace(id=0) for p in facts.symbols(("", "", -1), 1_000_000)],
             "terms": facts.files_with(sorted(terms)),
             "macros": facts.macros(),
         }

@@ -19,5 +19,9 @@ def test_facts(tmp_path: Path) -> None:
     _check(golden_files.GOLDEN / "facts.txt", golden_files.facts(golden_files.built(tmp_path)))
 
 
+def test_links(tmp_path: Path) -> None:
+    _check(golden_files.GOLDEN / "links.txt", golden_files.links(golden_files.built(tmp_path)))
+
+
 def test_figures() -> None:
     _check(golden_files.GOLDEN / "figures.txt", golden_files.figures())

@@ -307,8 +307,8 @@ def blobs(root: str, ids: Iterable[str]) -> Iterator[bytes]:
             yield git.output.read(size + 1)[:size]
 
 
-def read(root: str, entry: Entry, most: int = -1) -> bytes:
-    """The bytes of a work tree's file, or its first `most`; Unreadable where they cannot be had.
+def read(root: str, entry: Entry, most: int = -1, at_end: bool = False) -> bytes:
+    """The bytes of a work tree's file, or its first or last `most`; Unreadable where they cannot be had.
 
     The path may have become something else since the walk, so no link is followed on the way, and
     opening a pipe does not wait for somebody to write to it.
@@ -318,6 +318,8 @@ def read(root: str, entry: Entry, most: int = -1) -> bytes:
         with open(handle, "rb", buffering=0) as file:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise Unreadable(entry.path, "no longer a regular file")
+            if at_end:
+                file.seek(max(0, os.fstat(handle).st_size - most))
             return file.read() if most < 0 else file.read(most)
     except OSError as error:
         reason = "now a symbolic link" if error.errno == errno.ELOOP else error.strerror or str(error)

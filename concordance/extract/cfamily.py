@@ -8,13 +8,13 @@ the parser trips over, then state declarations and names, always from the origin
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
-from tree_sitter import Parser, Query
+from tree_sitter import Node, Parser, Query
 
 from concordance.model import Kind
 
-from . import cblank, cdirectives, cnames, cobjects, crepair, trees
+from . import cblank, cdirectives, cflow, cnames, cobjects, crepair, trees
 from .cdeclarations import Walk
 from .draft import Definition, Draft
 from .macros import Macros, mentioned
@@ -64,8 +64,9 @@ def read(source: Source, package: str, known: Macros | None = None, objects: boo
     if parsed.cost and package == C and b"__cplusplus" in source.data:
         other = _parse(lines, CPP, known, objects)  # a header for both, with classes in its C++ part
         parsed = other if other.cost < parsed.cost else parsed
+    calls: list[Node] = []
     for version in parsed.versions:
-        _state(draft, lines, parsed, version)
+        calls += _state(draft, lines, parsed, version)
     blanked = parsed.blanked
     draft.forget(blanked.masked)
     cnames.note_directives(draft, lines)
@@ -76,6 +77,7 @@ def read(source: Source, package: str, known: Macros | None = None, objects: boo
     if parsed.objects is not None:
         parsed.objects.state(draft, lines)
     draft.blanked_bytes = blanked.size
+    draft.weave = partial(cflow.weave, lists=cnames.argument_lists(source.data, calls))
     return draft
 
 
@@ -91,8 +93,8 @@ def _parse(lines: cdirectives.Lines, package: str, known: Macros, objects: bool)
     return Parsed(kit, blanked, met, versions, repair.cost)
 
 
-def _state(draft: Draft, lines: cdirectives.Lines, parsed: Parsed, version: crepair.Version) -> None:
-    """Enters what one tree says, or the part of it that no other tree does."""
+def _state(draft: Draft, lines: cdirectives.Lines, parsed: Parsed, version: crepair.Version) -> list[Node]:
+    """Enters what one tree says, or the part of it that no other tree does; the arguments of its calls."""
     kit = parsed.kit
     root = version.tree.root_node
     main = not version.stretches
@@ -104,8 +106,11 @@ def _state(draft: Draft, lines: cdirectives.Lines, parsed: Parsed, version: crep
     found = trees.captures(kit.names, root)
     walk.run_local(found.get("late", []))
     cnames.note(draft, found, walk.bodies, None if main else version.speaks_for)
-    if not main:
-        _join(draft, target, version)
+    calls = found.get("arguments", [])
+    if main:
+        return calls
+    _join(draft, target, version)
+    return [node for node in calls if version.speaks_for(node.start_byte)]
 
 
 def _join(draft: Draft, other: Draft, version: crepair.Version) -> None:

@@ -59,12 +59,14 @@ SHARED = """
 (array_declarator declarator: (identifier) @local)
 (init_declarator declarator: (identifier) @local)
 (declaration declarator: (identifier) @local)
+(compound_statement (declaration declarator: (function_declarator declarator: (identifier) @local)))
 (compound_statement) @scope
 (for_statement) @scope
 (type_definition) @late
 (struct_specifier body: (_)) @late
 (union_specifier body: (_)) @late
 (enum_specifier body: (_)) @late
+(argument_list) @arguments
 """
 C_NAMES = """
 (identifier) @name
@@ -81,7 +83,9 @@ _TELLING = (("write", _WRITE), ("template", _CALL), ("inherit", CODE[Role.INHERI
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _DEFINE = re.compile(rb"[ \t]*([A-Za-z_]\w*)(\([^)]*\))?")
 _INCLUDE = re.compile(rb"[ \t]*(?:<([^>\n]+)>|\"([^\"\n]+)\"|([A-Za-z_]\w*))")
-_INSIDE_QUOTES = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*.*?\*/|([A-Za-z_]\w*)", re.S)
+_INSIDE_QUOTES = re.compile(
+    rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*.*?\*/|[0-9][\w.]*|([A-Za-z_]\w*)", re.S
+)
 _CONDITIONAL = frozenset((b"if", b"ifdef", b"ifndef", b"elif", b"elifdef", b"elifndef", b"undef"))
 _JOINING = frozenset(b".>:")
 
@@ -123,6 +127,17 @@ def note(draft: Draft, found: dict[str, list[Node]], bodies: set[int], within: C
     draft.roles.update(roles)
     draft.bound.update(local)
     draft.scopes.extend(scopes)
+
+
+def argument_lists(data: bytes, nodes: list[Node]) -> list[tuple[int, int, int]]:
+    """Where the arguments of calls stand, and how many there are."""
+    found = []
+    for node in nodes:
+        start, end, count = node.start_byte, node.end_byte, node.named_child_count
+        if count and data.find(b"/", start, end) >= 0:
+            count = sum(child.type != "comment" for child in node.named_children)
+        found.append((start, end, count))
+    return found
 
 
 def _called(data: bytes, at: int) -> bool:

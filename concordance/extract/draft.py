@@ -8,7 +8,7 @@ share this, so a language states what it sees and never keeps a stack.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
@@ -17,6 +17,7 @@ from concordance.model import (
     DocPart,
     FileFacts,
     Finding,
+    Flow,
     Import,
     Kind,
     Occurrences,
@@ -28,6 +29,7 @@ from concordance.model import (
     packed,
 )
 
+from .flow import Names, Weave
 from .source import Source
 
 CODE = {role: place for place, role in enumerate(ROLES)}
@@ -105,6 +107,7 @@ class Draft:
     blanked_bytes: int = 0
     doc: str = ""
     exports: tuple[str, ...] | None = None
+    weave: Callable[[Draft, Weave], None] | None = None  # gives names their expressions, where a language has names
 
     def define(self, kind: str, name: str, at: int, start: int, end: int, **details: object) -> Definition:
         """Adds a symbol."""
@@ -145,13 +148,22 @@ class Draft:
         self.definitions.sort(key=lambda d: (d.start, -d.end, d.at))
         symbols = self._symbols()
         scopes, intervals = self._scopes()
-        occurrences = self._occurrences(scopes, intervals)
+        occurrences, names = self._occurrences(scopes, intervals)
         self.imports.sort(key=lambda pair: pair[0])
         places = innermost([at for at, _ in self.imports], intervals)
         imports = tuple(row._replace(scope=place) for (_, row), place in zip(self.imports, places, strict=True))
+        flow: Flow | None = None
+        if self.weave is not None:
+            defined = {d.at: d.place for d in self.definitions if d.occurs}
+            woven = Weave(names, scopes, intervals, symbols, imports, defined)
+            self.weave(self, woven)
+            occurrences = occurrences._replace(use=packed([used + 1 for used in woven.use]))
+            flow = woven.flow(self.exports)
+        elif imports:
+            flow = Flow(imports=imports)
         return FileFacts(
             symbols, tuple(scopes), occurrences, imports, findings=tuple(self.findings), doc=self.doc,
-            exports=self.exports,
+            exports=self.exports, flow=flow,
         )
 
     def _symbols(self) -> tuple[Symbol, ...]:
@@ -213,7 +225,9 @@ class Draft:
             around.append((end, here))
         return scopes, intervals
 
-    def _occurrences(self, scopes: list[Scope], intervals: list[tuple[int, int, int]]) -> Occurrences:
+    def _occurrences(
+        self, scopes: list[Scope], intervals: list[tuple[int, int, int]]
+    ) -> tuple[Occurrences, Names]:
         ends, roles = self.ends, self.roles
         for d in self.definitions:
             if d.occurs:
@@ -235,16 +249,20 @@ class Draft:
                 for s, n in zip(starts, names, strict=True)
             ]
         offsets = self.source.offsets(starts)
+        role = bytes([roles[s] for s in starts])
+        bound, hangs = self._bindings(scopes, starts, places, keys), self._receivers(starts)
+        table_now = [name.decode("utf-8", "replace") for name in table]
+        found = Names(starts, [ends[s] for s in starts], keys, role, places, bound, hangs, table_now)
         return Occurrences(
             written,
             packed(names),
             packed([after - before for before, after in pairwise(chain((0,), offsets))]),
-            bytes([roles[s] for s in starts]),
+            role,
             packed(places),
-            packed(self._bindings(scopes, starts, places, keys)),
-            self._receivers(starts),
+            packed(bound),
+            hangs,
             packed([after - before for before, after in pairwise(self.source.offsets(self.source.line_bytes))]),
-        )
+        ), found
 
     def _bindings(self, scopes: list[Scope], starts: list[int], places: list[int], names: list[int]) -> list[int]:
         """For each name one more than the scope that binds it: the innermost around it that declares it."""

@@ -13,7 +13,7 @@ from tree_sitter import Node
 
 from concordance.model import Kind
 
-from . import trees
+from . import plainflow, trees
 from .draft import Definition, Draft
 from .ecmamodules import note_exports, note_imports
 from .ecmasigns import bases, head, parameters
@@ -221,6 +221,7 @@ def read(source: Source, grammar: trees.Grammar) -> Draft:
     note_imports(draft, found)
     offered = note_exports(draft, found)
     _note_nesting(draft, offered)
+    draft.weave = plainflow.weave
     return draft
 
 

@@ -15,7 +15,7 @@ from concordance.model import Kind, Parameter
 
 from . import docparts, docstrings
 from .draft import Definition, Draft, innermost
-from .pynames import Captures, bind_parameters, condition_of, is_alias, starts_line, targets
+from .pynames import Captures, bind_parameters, condition_of, is_alias, mention, starts_line, targets
 from .trees import one_line, text
 
 _ENUM = re.compile(r"(?:^|\.)(?:\w*Enum|\w*Flag)$")
@@ -323,21 +323,24 @@ def _exports(draft: Draft, found: Captures) -> None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is not None and right is not None and left.text == b"__all__" and starts_line(draft.source, node):
             offered = (offered or []) if node.type == "augmented_assignment" else []
-            offered += _strings(right)
+            offered += _strings(draft, right)
     for call in sorted(found.get("call", ()), key=lambda n: n.start_byte):
         whole = call.parent.parent if call.text in (b"extend", b"append") and call.parent is not None else None
         if whole is not None and (whole.text or b"").startswith(b"__all__."):
             arguments = whole.child_by_field_name("arguments")
-            offered = (offered or []) + (_strings(arguments) if arguments is not None else [])
+            offered = (offered or []) + (_strings(draft, arguments) if arguments is not None else [])
     draft.exports = tuple(dict.fromkeys(offered)) if offered is not None else None
 
 
-def _strings(value: Node) -> list[str]:
+def _strings(draft: Draft, value: Node) -> list[str]:
     found, stack = [], [value]
     while stack:
         node = stack.pop()
         if node.type == "string":
             found.append(docstrings.clean_docstring(text(node)))
+            content = node.named_children[1] if node.named_child_count == 3 else None
+            if content is not None and text(content) == found[-1] and found[-1].isidentifier():
+                mention(draft, content.start_byte, content.end_byte)
         elif node.type == "attribute" and (node.text or b"").endswith(b".__all__"):
             found.append("*" + text(node).removesuffix(".__all__"))
         elif node.type in ("list", "tuple", "binary_operator", "parenthesized_expression", "argument_list", "call",

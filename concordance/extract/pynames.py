@@ -7,6 +7,7 @@ the scope around; an assignment expression binds outside of the comprehension it
 
 from __future__ import annotations
 
+import ast
 import unicodedata
 from collections.abc import Iterable, Iterator
 
@@ -55,7 +56,45 @@ def names(draft: Draft, found: Captures) -> None:
     for start in _starts(found, "keyword"):
         roles[start] = CODE[Role.MENTION]
         draft.members.add(start)
+    for node in found.get("quoted", ()):
+        if _is_type(node):
+            _quoted(draft, node)
     _further_scopes(draft, found)
+
+
+def _is_type(node: Node) -> bool:
+    """Whether a string in an annotation is a type, and no value of `Literal` or note of `Annotated`."""
+    around = node.parent.parent if node.parent is not None else None
+    form = around.parent if around is not None and around.type == "type_parameter" else None
+    if around is None or form is None or not form.named_child_count:
+        return True
+    name = text(form.named_children[0]).rpartition(".")[2]
+    return name != "Literal" and (name != "Annotated" or around.named_children[0] == node.parent)
+
+
+def _quoted(draft: Draft, node: Node) -> None:
+    """Enters the names of a type in quotes."""
+    content = node.named_children[1] if node.named_child_count == 3 else None
+    raw = (content.text or b"") if content is not None and content.type == "string_content" else b""
+    if content is None or len(raw) > 500 or b"\\" in raw or b"\n" in raw:
+        return
+    try:
+        tree = ast.parse(raw, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for part in ast.walk(tree):
+        if isinstance(part, ast.Name):
+            mention(draft, content.start_byte + part.col_offset, content.start_byte + (part.end_col_offset or 0))
+        elif isinstance(part, ast.Attribute):
+            end = content.start_byte + (part.end_col_offset or 0)
+            draft.members.add(end - len(part.attr.encode()))
+            mention(draft, end - len(part.attr.encode()), end)
+
+
+def mention(draft: Draft, start: int, end: int) -> None:
+    """Enters a name that is only spoken of, in a string."""
+    draft.ends[start] = end
+    draft.roles[start] = CODE[Role.MENTION]
 
 
 def _starts(found: Captures, capture: str) -> list[int]:

@@ -266,9 +266,14 @@ def note_uses(draft: Draft, found: dict[str, list[Node]], attributes: Attributes
             other = trees.text(alias) if alias is not None else ""
             condition = attributes.condition(node.start_byte)
             draft.add_import(name.start_byte, trees.text(name), alias=other, form="crate", condition=condition)
-    for d in draft.definitions:
-        if d.kind == Kind.NAMESPACE and d.declaration:
-            draft.add_import(d.at, d.name, form="mod", condition=d.condition)
+    around: list[Definition] = []
+    for d in sorted((d for d in draft.definitions if d.kind == Kind.NAMESPACE), key=lambda d: (d.start, -d.end)):
+        while around and around[-1].end <= d.start:
+            around.pop()
+        if d.declaration:  # its file lies in a folder for each module around it
+            draft.add_import(d.at, "::".join([*(o.name for o in around), d.name]), form="mod", condition=d.condition)
+        else:
+            around.append(d)
 
 
 def _note_tree(draft: Draft, tree: Node, form: str, condition: str) -> None:

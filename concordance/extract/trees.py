@@ -27,7 +27,7 @@ from .draft import Definition, Draft
 from .source import Source
 
 _ROLE_ORDER = (Role.MENTION, Role.READ, Role.WRITE, Role.TYPE, Role.CALL, Role.INHERIT, Role.IMPORT)
-_NAMES = frozenset((*(role.value for role in Role), "name", "member", "local"))
+_NAMES = frozenset((*(role.value for role in Role), "name", "member", "local", "arguments"))
 _SPACE = re.compile(r"\s+")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -32,5 +33,26 @@ def held(folder: str, waiting: Callable[[], None]) -> Iterator[None]:
             waiting()
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(handle)
+
+
+def is_held(folder: str, patience: float = 0.0) -> bool:
+    """Whether a build is running, and still is after so many seconds."""
+    end = time.monotonic() + patience
+    try:
+        handle = os.open(os.path.join(folder, "lock"), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:  # none, or none of ours: who wants to build is told
+        return False
+    try:
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= end:
+                    return True
+                time.sleep(0.02)
+            else:
+                return False
     finally:
         os.close(handle)

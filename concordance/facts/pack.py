@@ -7,11 +7,40 @@ be wrong but cannot do harm.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from concordance.model import FileFacts
+from concordance.model import FileFacts, Flow, Links, Scope
+
+
+class Columns(NamedTuple):
+    """`Occurrences` with the same fields in the same order, of which the names themselves are still packed."""
+
+    names: msgspec.Raw = msgspec.Raw()
+    name: bytes = b""
+    step: bytes = b""
+    role: bytes = b""
+    scope: bytes = b""
+    bound: bytes = b""
+    receiver: bytes = b""
+    lengths: bytes = b""
+    use: bytes = b""
+
+
+class Named(NamedTuple):
+    """A file's names and scopes: `FileFacts` with the same fields in the same order, all others still packed."""
+
+    symbols: msgspec.Raw
+    scopes: tuple[Scope, ...] = ()
+    occurrences: Columns = Columns()
+    imports: msgspec.Raw = msgspec.Raw()
+    terms: msgspec.Raw = msgspec.Raw()
+    findings: msgspec.Raw = msgspec.Raw()
+    metrics: msgspec.Raw = msgspec.Raw()
+    doc: msgspec.Raw = msgspec.Raw()
+    exports: msgspec.Raw = msgspec.Raw()
+    flow: msgspec.Raw = msgspec.Raw()
 
 
 @cache
@@ -24,7 +53,44 @@ def _decoder() -> msgspec.msgpack.Decoder[FileFacts]:
     return msgspec.msgpack.Decoder(FileFacts)
 
 
-def pack(facts: FileFacts) -> bytes:
+@cache
+def _flow_decoder() -> msgspec.msgpack.Decoder[Flow]:
+    return msgspec.msgpack.Decoder(Flow)
+
+
+@cache
+def _links_decoder() -> msgspec.msgpack.Decoder[Links]:
+    return msgspec.msgpack.Decoder(Links)
+
+
+@cache
+def _named_decoder() -> msgspec.msgpack.Decoder[Named]:
+    return msgspec.msgpack.Decoder(Named)
+
+
+def unpack_named(data: bytes) -> Named:
+    """The names in a file's facts, for a tenth of what all of them cost."""
+    return _named_decoder().decode(data)
+
+
+def unpack_names(occurrences: Columns) -> tuple[str, ...]:
+    """The different names in a file."""
+    if not occurrences.role:
+        return ()
+    return msgspec.msgpack.decode(occurrences.names, type=tuple[str, ...])
+
+
+def unpack_flow(data: bytes) -> Flow:
+    """Bytes as a file's flow."""
+    return _flow_decoder().decode(data)
+
+
+def unpack_links(data: bytes) -> Links:
+    """Bytes as a file's links."""
+    return _links_decoder().decode(data)
+
+
+def pack(facts: FileFacts | Flow | Links) -> bytes:
     """Facts as bytes. A lone surrogate, which a string literal can spell, is no text: it becomes "?"."""
     try:
         return _encoder().encode(facts)

@@ -9,16 +9,17 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from concordance.errors import StoreBroken
-from concordance.model import Change, File, FileFacts
+from concordance.model import Change, File, FileFacts, Flow, Links
 
 from . import schema
-from .pack import unpack
+from .pack import Named, unpack, unpack_flow, unpack_links, unpack_named
 from .write import Learned
 
 Decoded = TypeVar("Decoded")
@@ -27,12 +28,18 @@ Decoded = TypeVar("Decoded")
 class Place(NamedTuple):
     """Where a symbol of some name is."""
 
+    id: int
     name: str
     kind: str
     path: str
     place: int
     line: int
     declaration: bool
+    col: int
+    public: bool
+    home: str  # the key of what it stands in, "" for none
+    language: str
+    category: str
 
 
 class Facts:
@@ -71,8 +78,19 @@ class Facts:
         except sqlite3.Error as error:
             raise self._broken() from error
 
+    def _all(self, query: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
+        """All rows at once: for many that are all wanted."""
+        try:
+            return self._connection.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._broken() from error
+
     def _row(self, query: str, *values: object) -> tuple[Any, ...] | None:
-        return next(self._rows(query, values), None)
+        try:
+            row: tuple[Any, ...] | None = self._connection.execute(query, values).fetchone()
+        except sqlite3.Error as error:
+            raise self._broken() from error
+        return row
 
     def _count(self, table: str) -> int:
         row = self._row(f"SELECT count(*) FROM {table}")  # noqa: S608
@@ -90,6 +108,10 @@ class Facts:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets go of the store."""
         self._connection.close()
 
     def meta(self) -> dict[str, str]:
@@ -108,34 +130,147 @@ class Facts:
         row = self._row(query, schema.stored_path(path))
         return File(path, *row[1:]) if row else None
 
+    def file_and_base(self, path: str) -> tuple[File, int] | None:
+        """One line of the ledger, and the id of the file as a target."""
+        query = f"SELECT {schema.FILE_COLUMNS}, base FROM file WHERE path = ?"  # noqa: S608
+        row = self._row(query, schema.stored_path(path))
+        return (File(path, *row[1:-1]), row[-1]) if row else None
+
     def of(self, path: str) -> FileFacts:
         """A file's facts; none where it was not read."""
         query = "SELECT packed FROM facts JOIN file ON facts.file = file.id WHERE path = ?"
         row = self._row(query, schema.stored_path(path))
         return self._decoded(unpack, row[0]) if row else FileFacts()
 
+    def names_in(self, path: str) -> Named:
+        """The names and scopes of a file; none where it was not read."""
+        query = "SELECT packed FROM facts JOIN file ON facts.file = file.id WHERE path = ?"
+        row = self._row(query, schema.stored_path(path))
+        return self._decoded(unpack_named, row[0]) if row else Named(msgspec.Raw())
+
     def named(self, name: str) -> list[Place]:
         """Every symbol of a name."""
-        query = (
-            "SELECT name, kind, file.path, place, line, declaration FROM symbol JOIN file ON symbol.file = file.id "
-            "WHERE name = ? ORDER BY file.path, place"
-        )
-        return [_place(row) for row in self._rows(query, (name,))]
+        query = f"{_SYMBOL} WHERE name = ? ORDER BY file.path, place"
+        return [_place(row) for row in self._all(query, (name,))]
 
     def symbols(self, after: tuple[str, str, int], limit: int) -> list[Place]:
         """Symbols in the order of their names, behind the one at (name, path, place)."""
-        query = (
-            "SELECT name, symbol.kind, file.path, place, line, declaration "
-            "FROM symbol JOIN file ON symbol.file = file.id "
-            "WHERE (name, path, place) > (?, ?, ?) AND name >= ? ORDER BY name, path, place LIMIT ?"
-        )
+        query = f"{_SYMBOL} WHERE (name, path, place) > (?, ?, ?) AND name >= ? ORDER BY name, path, place LIMIT ?"
         name, path, place = after
         values = (name, schema.stored_path(path), place, name, limit)
         return [_place(row) for row in self._rows(query, values)]
 
+    def starting(self, prefix: str, limit: int) -> list[Place]:
+        """The symbols whose names begin with some letters, the shortest first."""
+        query = f"{_SYMBOL} WHERE name > ? AND name < ? ORDER BY length(name), name, file.path, place LIMIT ?"
+        return [_place(row) for row in self._rows(query, (prefix, prefix + "\U0010ffff", limit))]
+
     def symbol_count(self) -> int:
         """How many symbols there are."""
         return self._count("symbol")
+
+    def flow(self, path: str) -> Flow | None:
+        """A file's flow; None where it has none."""
+        query = "SELECT packed FROM flow JOIN file ON flow.file = file.id WHERE path = ?"
+        row = self._row(query, schema.stored_path(path))
+        return self._decoded(unpack_flow, row[0]) if row else None
+
+    def links(self, path: str) -> Links:
+        """What a file's names and imports mean."""
+        query = "SELECT packed FROM link JOIN file ON link.file = file.id WHERE path = ?"
+        row = self._row(query, schema.stored_path(path))
+        return self._decoded(unpack_links, row[0]) if row else Links()
+
+    def base(self, path: str) -> int:
+        """The id of a file as a target; its symbols' ids follow. 0 where there is no such file."""
+        row = self._row("SELECT base FROM file WHERE path = ?", schema.stored_path(path))
+        return int(row[0]) if row else 0
+
+    def place(self, identity: int) -> Place | None:
+        """The symbol of an id; a file's has the place -1, no name and line 1."""
+        row = self._row(f"{_SYMBOL} WHERE symbol.id = ?", identity)
+        if row:
+            return _place(row)
+        row = self._row("SELECT path, language, category FROM file WHERE base = ?", identity)
+        if row is None:
+            return None
+        return Place(identity, "", "file", schema.path_from(row[0]), -1, 1, False, 1, True, "", row[1], row[2])
+
+    def places(self, identities: Iterable[int]) -> dict[int, Place]:
+        """The symbols and files of some ids."""
+        wanted = sorted(set(identities))
+        found: dict[int, Place] = {}
+        for part in _parts(wanted):
+            query = f"{_SYMBOL} WHERE symbol.id IN ({', '.join('?' * len(part))})"
+            found.update((row[0], _place(row)) for row in self._all(query, part))
+        files = ((identity, self.place(identity)) for identity in wanted if identity not in found)
+        found.update((identity, place) for identity, place in files if place is not None)
+        return found
+
+    def symbols_in(self, path: str) -> list[Place]:
+        """Every symbol of a file, in the order of the text."""
+        query = f"{_SYMBOL} WHERE file.path = ? ORDER BY place"
+        return [_place(row) for row in self._rows(query, (schema.stored_path(path),))]
+
+    def distinct_names(self, first: str, shortest: int, longest: int) -> list[str]:
+        """The names of symbols that begin with a letter and have about a length."""
+        query = "SELECT DISTINCT name FROM symbol WHERE name >= ? AND name < ? AND length(name) BETWEEN ? AND ?"
+        return [row[0] for row in self._rows(query, (first, first + "\U0010ffff", shortest, longest))]
+
+    def bases(self) -> list[tuple[int, str, str, str]]:
+        """Each file's base, path, language and category, in the order of bases."""
+        rows = self._all("SELECT base, path, language, category FROM file ORDER BY base")
+        return [(row[0], schema.path_from(row[1]), row[2], row[3]) for row in rows]
+
+    def users(self, target: int) -> list[tuple[int, int, int]]:
+        """Who uses a symbol or file: the id of the symbol around (or of the file), roles as bits by place in ROLES,
+        and the best trust. What uses itself is among them."""
+        query = "SELECT user, roles, trust FROM used WHERE target = ? ORDER BY user"
+        return [(row[0], row[1], row[2]) for row in self._rows(query, (target,))]
+
+    def uses(self, targets: Iterable[int]) -> list[tuple[int, int, int, int]]:
+        """Who uses some symbols or files: the id of the symbol around, its roles, the best trust, and how often; of
+        guesses only where there is nothing better."""
+        found: list[Any] = []
+        for part in _parts(targets):
+            query = f"SELECT user, roles, trust, times FROM used WHERE target IN ({', '.join('?' * len(part))})"  # noqa: S608
+            found += self._all(query, part)
+        return found
+
+    def passed(self, name: str) -> bytes:
+        """What an analysis over the whole gave."""
+        row = self._row("SELECT packed FROM pass WHERE name = ?", name)
+        return bytes(row[0]) if row else b""
+
+    def tests(self) -> list[int]:
+        """The ids of all tests."""
+        return [row[0] for row in self._rows("SELECT id FROM symbol WHERE test")]
+
+    def ranks(self) -> dict[str, float]:
+        """How central each file is, from 0 to 1."""
+        return {schema.path_from(path): rank or 0.0 for path, rank in self._rows("SELECT path, rank FROM file")}
+
+    def missed(self, name: str) -> tuple[int, int]:
+        """How often a name leads nowhere that is known: in calls, and at all."""
+        row = self._row("SELECT calls, uses FROM missed WHERE name = ?", name)
+        return (row[0], row[1]) if row else (0, 0)
+
+    def users_of_file(self, path: str) -> list[tuple[int, int, int, int]]:
+        """Who uses a file or any symbol of it: target, user, roles, trust."""
+        base = self.base(path)
+        query = (
+            "SELECT target, user, roles, trust FROM used WHERE target >= ? AND target <= "
+            "(SELECT coalesce(max(id), ?) FROM symbol WHERE file = (SELECT id FROM file WHERE base = ?))"
+        )
+        return [(row[0], row[1], row[2], row[3]) for row in self._rows(query, (base, base, base))]
+
+    def overridden(self, symbol: int) -> list[tuple[int, int]]:
+        """What a method overrides: ids and trust."""
+        return [(r[0], r[1]) for r in self._rows("SELECT target, trust FROM override WHERE symbol = ?", (symbol,))]
+
+    def overriding(self, symbol: int) -> list[tuple[int, int]]:
+        """What overrides a method: ids and trust."""
+        return [(r[0], r[1]) for r in self._rows("SELECT symbol, trust FROM override WHERE target = ?", (symbol,))]
 
     def files_with(self, terms: Iterable[str]) -> dict[str, int]:
         """In how many files each term stands."""
@@ -163,12 +298,26 @@ class Facts:
         return schema.change_from(path, self._decoded(decode, row[0])) if row else None
 
 
+def _parts(values: Iterable[int]) -> Iterator[tuple[int, ...]]:
+    """Values in parts that one query takes."""
+    left = iter(values)
+    while part := tuple(islice(left, 500)):
+        yield part
+
+
 def _size(path: str) -> int:
     return os.lstat(path).st_size if os.path.lexists(path) else 0
 
 
 def _place(row: tuple[Any, ...]) -> Place:
-    return Place(row[0], row[1], schema.path_from(row[2]), row[3], row[4], bool(row[5]))
+    path, declaration, public = schema.path_from(row[3]), bool(row[6]), bool(row[8])
+    return Place(row[0], row[1], row[2], path, row[4], row[5], declaration, row[7], public, *row[9:])
+
+
+_SYMBOL = (
+    "SELECT symbol.id, name, kind, path, place, line, declaration, col, public, home, language, category FROM symbol "
+    "JOIN file ON symbol.file = file.id"
+)
 
 
 class Known(NamedTuple):

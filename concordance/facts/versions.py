@@ -16,17 +16,26 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 def readers() -> str:
     """The version of all that reads."""
+    return _digest(["kinds.py", "model.py", "batch.py"], ["collect", "extract"], " ".join(_grammars()))
+
+
+def linkers() -> str:
+    """The version of all that is worked out from facts: what others worked out is worked out anew."""
+    return _digest(["linking.py"], ["facts", "link", "passes"], "")
+
+
+def _digest(files: list[str], stages: list[str], more: str) -> str:
     digest = hashlib.sha256()
-    for path in _sources():
+    for path in _sources(files, stages):
         with open(path, "rb") as file:
             digest.update(file.read())
-    digest.update(" ".join(_grammars()).encode())
+    digest.update(more.encode())
     return digest.hexdigest()[:24]
 
 
-def _sources() -> list[str]:
-    found = [os.path.join(_PACKAGE, "model.py"), os.path.join(_PACKAGE, "batch.py")]
-    for stage in ("collect", "extract"):
+def _sources(files: list[str], stages: list[str]) -> list[str]:
+    found = [os.path.join(_PACKAGE, name) for name in files]
+    for stage in stages:
         for folder, _, names in os.walk(os.path.join(_PACKAGE, stage)):
             found += [os.path.join(folder, name) for name in names if name.endswith(".py")]
     return sorted(found)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import msgspec
 
 from concordance.errors import StoreBroken, StoreFailed
-from concordance.model import Change, File
+from concordance.model import Change, File, unpacked
 
 from . import schema
 from .pack import unpack
@@ -33,11 +33,38 @@ class Reading(NamedTuple):
 
     file: File
     packed: bytes  # its facts, empty where it was not read
-    symbols: tuple[tuple[str, str, int, int, bool], ...]  # name, kind, place, line, declaration
+    flow: bytes  # its flow, empty where its language has no names to link
+    words: bytes  # for the full-text index
+    # name, kind, place, line, declaration, column, public, the key of what it stands in, whether it is a test
+    symbols: tuple[tuple[str, str, int, int, bool, int, bool, str, bool], ...]
     terms: tuple[str, ...]  # distinct
     key: bytes  # of the cache; empty where there is nothing to keep
     problems: int  # findings that say that it could not be read whole
     cached: bool
+
+
+class Linkable(NamedTuple):
+    """One file as the linker needs it."""
+
+    id: int
+    base: int  # the id of the file as a target; its symbols' ids follow
+    path: str
+    language: str
+    category: str
+    flow: bytes  # empty where there is nothing to link
+
+
+class LinkedFile(NamedTuple):
+    """What linking one file gives."""
+
+    file: int  # its id
+    links: bytes  # packed
+    uses: tuple[bytes, ...]  # in columns: target, user, roles, trust, times; empty where there are none
+    missed: dict[str, tuple[int, int]]  # names that lead nowhere: how often they are called, and stand there at all
+    overrides: list[tuple[int, int, int]]  # method, what it overrides, trust
+    edges: bytes  # who leads to whom, packed as in `graph`
+    named: int  # expressions that name something …
+    resolved: int  # … of which so many lead somewhere
 
 
 # What SQLite says where the disk, not the store, is at fault.
@@ -56,6 +83,7 @@ class Writer:
         self.terms: Counter[str] = Counter()
         self._ids: dict[str, int] = {}
         self._next = 1
+        self._base = 1
         self._open: sqlite3.Connection | None = None
         with self._guarded():
             if fresh:
@@ -75,7 +103,8 @@ class Writer:
         for left in glob.glob(f"{glob.escape(self.path)}.*.new*"):  # of builds that were killed
             os.remove(left)
         self._open = schema.connect(self.target)
-        self._connection.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+        # Most of the store is values of some ten thousand bytes; on pages of that size they are read twice as fast.
+        self._connection.executescript("PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
         self._connection.executescript(schema.TABLES)
 
     def _resume(self) -> None:
@@ -84,6 +113,9 @@ class Writer:
         rows = self._connection.execute("SELECT id, path FROM file").fetchall()
         self._ids = {schema.path_from(path): identity for identity, path in rows}
         self._next = max(self._ids.values(), default=0) + 1
+        (base,) = self._connection.execute("SELECT max(base) FROM file").fetchone()
+        (symbol,) = self._connection.execute("SELECT max(id) FROM symbol").fetchone()
+        self._base = max(base or 0, symbol or 0) + 1
 
     def put(self, readings: Iterable[Reading]) -> None:
         """Writes files, in place of what was known of them; what they say of macros is written by `put_macros`."""
@@ -91,7 +123,7 @@ class Writer:
             self._put(readings)
 
     def _put(self, readings: Iterable[Reading]) -> None:
-        files, facts, symbols = [], [], []
+        files, facts, flows, symbols = [], [], [], []
         for reading in readings:
             path = reading.file.path
             identity = self._ids.get(path)
@@ -101,15 +133,20 @@ class Writer:
             else:
                 self._forget(identity)
             row = reading.file
-            files.append((identity, schema.stored_path(path), *row[1:]))
+            base = self._base
+            self._base += 1 + len(reading.symbols)
+            files.append((identity, base, schema.stored_path(path), *row[1:]))
             if reading.packed:
                 facts.append((identity, reading.packed))
-            symbols += [(name, kind, identity, place, line, bare) for name, kind, place, line, bare in reading.symbols]
+            if reading.flow:
+                flows.append((identity, reading.flow))
+            symbols += [(base + 1 + s[2], s[0], s[1], identity, *s[2:]) for s in reading.symbols]
             self.terms.update(reading.terms)
         run = self._connection.executemany
-        run(f"INSERT INTO file (id, {schema.FILE_COLUMNS}) VALUES (?, {schema.FILE_MARKS})", files)  # noqa: S608
+        run(f"INSERT INTO file (id, base, {schema.FILE_COLUMNS}) VALUES (?, ?, {schema.FILE_MARKS})", files)  # noqa: S608
         run("INSERT INTO facts VALUES (?, ?)", facts)
-        run("INSERT INTO symbol VALUES (?, ?, ?, ?, ?, ?)", symbols)
+        run("INSERT INTO flow VALUES (?, ?)", flows)
+        run("INSERT INTO symbol VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", symbols)
 
     def remove(self, path: str) -> None:
         """Forgets a file."""
@@ -127,6 +164,7 @@ class Writer:
             self.terms.subtract({term.text for term in unpack(row[0]).terms})
         run("DELETE FROM file WHERE id = ?", (identity,))
         run("DELETE FROM facts WHERE file = ?", (identity,))
+        run("DELETE FROM flow WHERE file = ?", (identity,))
         run("DELETE FROM symbol WHERE file = ?", (identity,))
 
     def put_changes(self, changes: Iterable[Change]) -> None:
@@ -145,6 +183,64 @@ class Writer:
             self._connection.executemany("DELETE FROM macro WHERE file = ?", [(identity,) for identity, _ in known])
             said = [(identity, encode(learned)) for identity, learned in known if learned]
             self._connection.executemany("INSERT INTO macro VALUES (?, ?)", said)
+
+    def put_links(self, rows: Iterable[LinkedFile]) -> None:
+        """Writes what files' names mean, who uses what and which methods override which; all links, for a use of a
+        symbol is known by its id, and ids change when a file does."""
+        with self._guarded():
+            run = self._connection
+            # Filling a sorted index row by row costs several times more than making it at the end.
+            run.execute("DROP INDEX IF EXISTS used_target")
+            missed: dict[str, tuple[int, int]] = {}
+            for table in ("link", "used", "override", "missed"):
+                run.execute(f"DELETE FROM {table}")  # noqa: S608
+            for row in rows:
+                run.execute("INSERT INTO link VALUES (?, ?)", (row.file, row.links))
+                columns = zip(*map(unpacked, row.uses), strict=True)
+                run.executemany("INSERT INTO used VALUES (?, ?, ?, ?, ?)", columns)
+                run.executemany("INSERT INTO override VALUES (?, ?, ?)", row.overrides)
+                for name, (calls, uses) in row.missed.items():
+                    had = missed.get(name, (0, 0))
+                    missed[name] = (had[0] + calls, had[1] + uses)
+            run.executemany("INSERT INTO missed VALUES (?, ?, ?)", ((name, *missed[name]) for name in sorted(missed)))
+            if not self.fresh:
+                run.execute("CREATE INDEX used_target ON used (target)")
+
+    def put_pass(self, name: str, packed: bytes) -> None:
+        """Writes what an analysis over the whole gives, in place of what it gave before."""
+        with self._guarded():
+            self._connection.execute("INSERT OR REPLACE INTO pass VALUES (?, ?)", (name, packed))
+
+    def put_ranks(self, ranks: Iterable[tuple[float, int]]) -> None:
+        """Writes how central files are: rank and id."""
+        with self._guarded():
+            self._connection.executemany("UPDATE file SET rank = ? WHERE id = ?", ranks)
+
+    @property
+    def top(self) -> int:
+        """A number above all ids of files and symbols."""
+        return self._base
+
+    def ledger(self) -> list[File]:
+        """Every file, what is not yet committed, too."""
+        with self._guarded():
+            rows = self._connection.execute(f"SELECT {schema.FILE_COLUMNS} FROM file").fetchall()  # noqa: S608
+        return [File(schema.path_from(row[0]), *row[1:]) for row in rows]
+
+    def bases(self) -> list[tuple[int, int, str]]:
+        """Every file's base, id and category, in the order of bases."""
+        with self._guarded():
+            return self._connection.execute("SELECT base, id, category FROM file ORDER BY base").fetchall()
+
+    def linkable(self) -> list[Linkable]:
+        """The files as the linker needs them, in the order of paths; what is not yet committed, too."""
+        query = (
+            "SELECT id, base, path, language, category, (SELECT packed FROM flow WHERE flow.file = file.id) FROM file "
+            "ORDER BY path"
+        )
+        with self._guarded():
+            rows = self._connection.execute(query).fetchall()
+        return [Linkable(row[0], row[1], schema.path_from(row[2]), row[3], row[4], row[5] or b"") for row in rows]
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:

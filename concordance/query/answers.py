@@ -1,28 +1,45 @@
-"""What a question is answered with, and the questions' common parts: paths and pages.
+"""What a question is answered with, and the questions' common parts: options and pages.
 
 In: what a person typed. Out: rows that are printed as a table or as JSON; both show the same.
 """
 
 from __future__ import annotations
 
-import difflib
-import os
-from typing import NamedTuple
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from concordance.errors import UserError
-from concordance.facts.read import Facts
-from concordance.model import File, Symbol
+from concordance.extract.engine import language_of
+from concordance.facts.read import Place
+from concordance.model import Symbol, Trust
 
 Row = dict[str, object]
 
 
+@dataclass(frozen=True)
+class Option:
+    """One of a command's own options."""
+
+    name: str  # "kind" for --kind
+    help: str
+    type: type = str  # str, int, or bool for one that is on or off
+    default: str | int | bool | None = None
+    short: str = ""  # "n" for -n
+    choices: tuple[str, ...] = ()  # the only values that there are
+    least: int | None = None
+
+
 class Page(NamedTuple):
-    """Which part of a long answer is wanted."""
+    """Which part of a long answer is wanted, and how."""
 
     limit: int = 1000
     cursor: str = ""
-    flags: frozenset[str] = frozenset()  # those of the command's own that are on
+    options: Mapping[str, Any] = {}  # the command's own, by name; all of them where the page comes from `page_for`
 
 
 class Answer(NamedTuple):
@@ -35,8 +52,15 @@ class Answer(NamedTuple):
     note: str = ""  # what a person should know of it besides
 
 
-class UnknownPath(UserError):
-    """No file of the repository has this path."""
+TRUST = Option(
+    "trust", "The least trust: candidate lists guesses, too.", default=Trust.UNIQUE_NAME.name.lower(),
+    choices=tuple(trust.name.lower() for trust in Trust),
+)  # fmt: skip
+
+
+def least_of(page: Page) -> Trust:
+    """The least trust that is asked for."""
+    return Trust[page.options[TRUST.name].upper()]
 
 
 class WrongCursor(UserError):
@@ -46,36 +70,64 @@ class WrongCursor(UserError):
         super().__init__(f"--cursor {cursor} is none of this question's", "Take the one that the last answer gave")
 
 
+def options_of(command: ModuleType) -> tuple[Option, ...]:
+    """A command's own options."""
+    found: tuple[Option, ...] = getattr(command, "OPTIONS", ())
+    return found
+
+
+def page_for(command: ModuleType, limit: int, cursor: str, given: Mapping[str, Any]) -> Page:
+    """A page with every option of a command, as given or its default; a UserError where a value is none of its."""
+    known = {option.name: option for option in options_of(command)}
+    for name, value in given.items():
+        if name not in known:
+            raise UserError(f"there is no option {name}", f"There are: {', '.join(known) or 'none'}, limit, cursor")
+        option = known[name]
+        if option.choices and value is not None and value not in option.choices:
+            raise UserError(f"{name} cannot be {value}", f"It is one of: {', '.join(option.choices)}")
+    if limit < 1:
+        raise UserError(f"a limit of {limit} leaves nothing", "Ask for at least one")
+    return Page(limit, cursor, {name: given.get(name, option.default) for name, option in known.items()})
+
+
+def start_of(page: Page, total: int = sys.maxsize) -> int:
+    """Where a page begins among so many rows, by a cursor that is a number."""
+    cursor = page.cursor
+    if cursor and not (cursor.isascii() and cursor.isdecimal() and int(cursor[:18]) <= total):
+        raise WrongCursor(cursor)
+    return int(cursor[:18] or 0)
+
+
 def paged(rows: list[Row], columns: tuple[str, ...], page: Page) -> Answer:
     """The part of all rows that was asked for."""
-    if page.cursor and not (page.cursor.isascii() and page.cursor.isdecimal() and int(page.cursor[:18]) <= len(rows)):
-        raise WrongCursor(page.cursor)
-    start = int(page.cursor or 0)
+    start = start_of(page, len(rows))
     end = start + page.limit
     return Answer(rows[start:end], columns, len(rows), str(end) if end < len(rows) else "")
 
 
-def find_file(facts: Facts, root: str, asked: str) -> File:
-    """The file that a path means: relative to the repository, to the current folder, or absolute."""
-    inside = os.path.normpath(asked).replace(os.sep, "/")
-    file = facts.file(inside)
-    if file is None:
-        folder, name = os.path.split(asked)
-        inside = os.path.relpath(os.path.join(os.path.realpath(folder or "."), name), os.path.realpath(root))
-        if inside == ".." or inside.startswith("../"):
-            raise UnknownPath(f"{asked} is outside of the repository {root}", "Name a file inside of it")
-        file = facts.file(inside.replace(os.sep, "/"))
-    if file is None:
-        paths = [known.path for known in facts.files()]
-        below = sum(1 for path in paths if path.startswith(f"{inside}/"))
-        if below or inside == ".":
-            raise UnknownPath(f"{asked} is a folder", "Name a file in it")
-        near = difflib.get_close_matches(asked, paths, 3, 0.6) or [p for p in paths if p.endswith("/" + asked)][:3]
-        hint = f"Nearest: {', '.join(near)}" if near else "`git ls-files` lists what is there"
-        raise UnknownPath(f"the repository has no file {asked}", hint)
-    return file
+def clean(key: str) -> list[str]:
+    """The names in a symbol's key."""
+    return [unquote(part.partition("+")[0]) for part in key.split(".")] if key else []
 
 
 def qualified(symbol: Symbol, separator: str) -> str:
     """A symbol's name with those of what it stands in."""
-    return separator.join(unquote(part.partition("+")[0]) for part in symbol.key.split("."))
+    return separator.join(clean(symbol.key))
+
+
+@cache
+def separator_of(language: str) -> str:
+    """What stands between the parts of a language's qualified names."""
+    return language_of(language).separator
+
+
+def full_name(place: Place) -> str:
+    """The qualified name of a symbol in the store; a file's is its path."""
+    if not place.home:
+        return place.name or place.path
+    return separator_of(place.language).join([*clean(place.home), place.name])
+
+
+def name_of(place: Place) -> str:
+    """A symbol's name; a file's is the last part of its path."""
+    return place.name or place.path.rpartition("/")[2]

@@ -47,7 +47,7 @@ _TESTS = frozenset(
 _LINKING = frozenset(
     b"PUBLIC PRIVATE INTERFACE LINK_PUBLIC LINK_PRIVATE LINK_INTERFACE_LIBRARIES debug optimized general".split()
 )
-_IMPORTS = frozenset(("include", "add_subdirectory", "find_package"))
+_IMPORTS = frozenset(("include", "add_subdirectory", "find_package", "configure_file"))
 _TARGETS = frozenset(("add_library", "add_executable", "add_custom_target"))
 _TARGET_WORDS = frozenset(
     (

@@ -2,7 +2,8 @@
 
 Read instruction by instruction: a line that ends in the escape sign goes on, comment lines and empty
 lines inside it notwithstanding, and a here-document goes on to its mark. `FROM` and `COPY --from=`
-are imports, with the form "stage" where they name a stage of this file, which is then read there.
+are imports, with the form "stage" where they name a stage of this file, which is then read there; so is each file that
+`COPY` and `ADD` take from the folder that is built, with the form "copy".
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.keyed import shown
+from concordance.extract.prose import is_relative
 from concordance.extract.source import Source
 from concordance.extract.trees import one_line
 from concordance.model import Kind, Language, Role
@@ -33,6 +35,7 @@ _PAIR = re.compile(rb"\s+((?:\"[^\"]*\"|[\w.${}/-])+)(?:=((?:\"(?:[^\"\\]|\\.)*\
 _SPACED = re.compile(rb"\s+([\w.-]+)[ \t]+(\S[^\r\n]*)")
 _USE = re.compile(rb"(?<!\\)\$(?:\{([A-Za-z_]\w*)|([A-Za-z_]\w*))")
 _SOURCE = re.compile(rb"--from=[\"']?([^\s\"']+)|--mount=\S*?\bfrom=([^\s,\"']+)")
+_COPIED = re.compile(rb"\"[^\"]*\",?|[^\s\[\]]+")
 _EXPANDED = frozenset(
     b"ADD COPY ENV EXPOSE FROM LABEL STOPSIGNAL USER VOLUME WORKDIR ONBUILD RUN CMD ENTRYPOINT ARG".split()
 )
@@ -111,8 +114,12 @@ class _Reading:
         elif word in (b"ARG", b"ENV", b"LABEL"):
             self._pairs(word, start, text, at)
         elif word in (b"COPY", b"ADD", b"RUN"):
+            taken = False
             for match in _SOURCE.finditer(text, at):
                 self._import(start, match, 1 if match[1] else 2)
+                taken = True
+            if word != b"RUN" and not taken:
+                self._copied(start, text, at)
         if word in _EXPANDED:
             # The names before "=" are written, not read; a pattern of what is read starts with "$".
             uses = [(m.start(1), m.end(1)) if m[1] else (m.start(2), m.end(2)) for m in _USE.finditer(text, at)]
@@ -145,6 +152,15 @@ class _Reading:
         self.draft.add_import(start + match.start(group), module, form="stage" if local else "")
         if local and not module.isdigit():
             self.draft.add_names([(start + match.start(group), start + match.end(group))], Role.READ)
+
+    def _copied(self, start: int, text: bytes, at: int) -> None:
+        """What is taken from the folder that is built: all words but the last, which says where to."""
+        words = [match for match in _COPIED.finditer(text, at) if not match[0].startswith((b"--", b"<<"))]
+        for match in words[:-1]:
+            module = match[0].strip(b"\"',").decode("utf-8", "replace")
+            if is_relative(module):
+                at = start + match.start() + len(match[0]) - len(match[0].lstrip(b"\"'"))
+                self.draft.add_import(at, module, form="copy")
 
     def _pairs(self, word: bytes, start: int, text: bytes, at: int) -> None:
         spaced = _SPACED.match(text, at) if word != b"ARG" else None

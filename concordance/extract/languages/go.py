@@ -10,7 +10,7 @@ import re
 
 from tree_sitter import Node
 
-from concordance.extract import trees
+from concordance.extract import plainflow, trees
 from concordance.extract.comments import Comments
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.source import Source
@@ -241,4 +241,5 @@ def read(source: Source) -> Draft:
     package = next((d for d in draft.definitions if d.kind == Kind.NAMESPACE), None)
     if package is not None:
         draft.doc = Comments(source, draft.comments).above(source.line(package.start))
+    draft.weave = plainflow.weave
     return draft

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from concordance.extract import trees
+from concordance.extract import plainflow, trees
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.source import Source
 from concordance.model import Kind, Language, Parameter, Role
@@ -239,4 +239,5 @@ def read(source: Source) -> Draft:
     draft.scopes.extend((node.start_byte, node.end_byte, "lambda") for node in found.get("lambda", ()))
     _note_imports(draft, found.get("import.declaration", []))
     _note_nesting(draft)
+    draft.weave = plainflow.weave
     return draft

@@ -2,9 +2,9 @@
 
 In: a file. Out: a heading for each heading, from its line to the next of its level or above, its name
 without markup and its signature as written; a label for each anchor (`{#id}`, `<a name="id">`); an import
-of form "link" or "image" for each target that is relative, so that a later stage can resolve it; a mention
-for each code span that is a name, and for dotted names within the others. Code blocks, comments and
-front matter are not prose.
+of form "link" or "image" for each target that is relative, so that a later stage can resolve it, and of a
+directive's name for what Sphinx brings in (```` ```{include} ````); a mention for each code span that is a name, and
+for dotted names within the others. Code blocks, comments and front matter are not prose.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from concordance.extract.draft import Draft
 from concordance.extract.markdownblocks import Block, blocks
+from concordance.extract.mystblocks import Directives
 from concordance.extract.prose import NAME_IN_CODE, Heading, add_headings, code_names, is_relative, opening
 from concordance.extract.source import Source
 from concordance.model import Kind, Language, Role
@@ -51,7 +52,10 @@ def read(source: Source) -> Draft:
         if (match := _EXPLICIT_ID.search(lines[block.first])) and block.first == block.last:
             at = heading.start + _width(lines[block.first][: match.start(1)])
             draft.define(Kind.LABEL, match[1], at, at, at + _width(match[1]))
+    directives = Directives(draft, lines)
     for block in found:
+        if block.kind == "code" and block.text.startswith("{"):
+            directives.read(block.first, block.last)
         start, end = source.line_bytes[block.first], _end(source, block.last)
         if block.kind == "comment":
             draft.comments.append((start, end))

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from concordance.extract import plainflow
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.source import Source
 from concordance.extract.trees import one_line
@@ -81,6 +82,7 @@ def read(source: Source) -> Draft:
                 continue
         statement.append(token)
     reading.finish(statement)
+    draft.weave = plainflow.weave
     return draft
 
 

@@ -8,9 +8,11 @@ in the middle of an edit. One parser serves both, for a second reader would be a
 
 from __future__ import annotations
 
+from functools import partial
+
 from tree_sitter import Tree
 
-from concordance.extract import pydefinitions, pynames, pyrepair, trees
+from concordance.extract import pydefinitions, pyflow, pynames, pyrepair, trees
 from concordance.extract.draft import Draft
 from concordance.extract.source import Source
 from concordance.model import Language
@@ -60,7 +62,17 @@ _NAMES = """
 (dotted_name (identifier) (identifier) @member)
 (assignment left: (tuple_pattern (identifier) @declared) type: (_) !right)
 (type) @type
+(type (string) @quoted)
 (type_alias_statement) @alias
+(attribute object: [(call) (subscript) (parenthesized_expression) (string) (list) (dictionary) (tuple)
+  (concatenated_string) (list_comprehension)] @receiver)
+[(for_statement) (for_in_clause)] @loop
+(as_pattern) @as
+(named_expression) @named
+(block) @block
+(with_statement body: (block) @run)
+(return_statement) @return
+(yield) @yield
 """
 
 GRAMMAR = trees.Grammar("tree_sitter_python", names=_NAMES)
@@ -77,6 +89,7 @@ def read(source: Source) -> Draft:
     pynames.imports(draft, found)
     pydefinitions.definitions(draft, tree.root_node, found)
     pynames.private(draft)
+    draft.weave = partial(pyflow.weave, root=tree.root_node, found=found)
     return draft
 
 

@@ -3,9 +3,9 @@
 In: a file. Out: a heading for each section title, its level by the order in which the adornments appear; a
 label for each `.. _name:`; a declaration for each directive that documents a thing (`.. function::`); an
 import, its form the directive's or role's name, for what is brought in from elsewhere (`automodule`,
-`toctree`, `include`, `image`, `:doc:`), read together with `currentmodule`; a mention for each role that
-names code (``:class:`~torch.nn.Module` ``) or a label, and for names in literals. What stands in code
-directives, literal blocks and comments is not read.
+`currentmodule`, `toctree`, `include`, `image`, `:doc:`), what `autodoc` names with the current module; a
+mention for each role that names code (``:class:`~torch.nn.Module` ``) or a label, and for names in
+literals. What stands in code directives, literal blocks and comments is not read.
 """
 
 from __future__ import annotations
@@ -223,8 +223,10 @@ class _Reader:
         elif name.startswith("auto"):
             self._options(indent)
             self._import(at, re.sub(r"\(.*", "", argument), name)
+            self.module = argument if name == "automodule" and argument else self.module
         elif short == "currentmodule":
             self.module = "" if argument == "None" else argument
+            self._bring_in(at, self.module, short)
         elif short in _DOCUMENTED and domain in _DOMAINS:
             self._documented(at, _DOCUMENTED[short], argument, indent)
         else:
@@ -246,6 +248,7 @@ class _Reader:
         self.at = resume
         if kind == Kind.MODULE:
             self.module = argument
+            self._bring_in(at, argument, "module")
         doc = self._content(resume, indent)
         for line, signature in lines:
             match = _SIGNATURE_NAME.match(signature)
@@ -287,6 +290,11 @@ class _Reader:
                 target = _LINK_TARGET.search(entry)
                 self._import(self.at, target[1] if target else entry.lstrip("~"), name)
             self.at += 1
+
+    def _bring_in(self, line: int, module: str, form: str) -> None:
+        """Enters a module that what follows is about."""
+        if module:
+            self.draft.add_import(self._offset(line, module), module, form=form)
 
     def _import(self, line: int, target: str, form: str) -> None:
         target = target.strip()

@@ -11,7 +11,7 @@ from bisect import bisect_right
 
 from tree_sitter import Node
 
-from concordance.extract import trees
+from concordance.extract import plainflow, trees
 from concordance.extract.draft import CODE, Definition, Draft
 from concordance.extract.rustitems import Attributes, describe, note_members, note_nesting, note_uses
 from concordance.extract.source import Source
@@ -130,6 +130,7 @@ def read(source: Source) -> Draft:
     around = note_members(draft, found, attributes)
     note_nesting(draft, around)
     note_uses(draft, found, attributes)
+    draft.weave = plainflow.weave
     return draft
 
 

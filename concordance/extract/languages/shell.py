@@ -12,7 +12,7 @@ import re
 
 from tree_sitter import Node
 
-from concordance.extract import trees
+from concordance.extract import plainflow, trees
 from concordance.extract.draft import Draft, innermost
 from concordance.extract.source import Source
 from concordance.model import Kind, Language
@@ -74,6 +74,7 @@ def read(source: Source) -> Draft:
         draft.add_import(node.start_byte, trees.text(node).strip("\"'"))
     _variables(draft, found)
     _conditions(draft, found.get("condition", []))
+    draft.weave = plainflow.weave
     return draft
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from concordance.extract import trees
+from concordance.extract import plainflow, trees
 from concordance.extract.docstrings import clean_docstring
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.source import Source
@@ -127,6 +127,7 @@ def read(source: Source) -> Draft:
     draft.add_names(((node.start_byte + 1, node.end_byte) for node in found.get("label", ())), Role.READ)
     for node in found.get("load", ()):
         _load(draft, node)
+    draft.weave = plainflow.weave
     return draft
 
 

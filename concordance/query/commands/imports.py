@@ -1,14 +1,16 @@
-"""What a file imports or includes, as written."""
+"""What a file imports or includes, and where that leads."""
 
 from __future__ import annotations
 
-from concordance.facts.read import Facts
-from concordance.model import File
-from concordance.query.answers import Answer, Page, paged
+from concordance.model import Import, Origin, Target
+from concordance.query.answers import Answer, Page, Row, paged
+from concordance.query.imported import target_of
+from concordance.query.index import Index
 
-HELP = """Lists what a file imports or includes, in the order of the text.
+HELP = """Lists what a file imports or includes, in the order of the text, and where that leads.
 
-`target` and `origin` are null until names are linked across files.
+`target` is the file of the repository that is meant; `origin` says whose it is, `package` which distribution or
+library where it is not the repository's, `by` how it was found.
 
 \b
 concord imports torch/nn/modules/module.py
@@ -16,17 +18,22 @@ concord imports torch/nn/modules/module.py
 ARGUMENT = "PATH"
 
 
-def answer(facts: Facts, file: File, page: Page) -> Answer:
+def answer(index: Index, asked: str, page: Page) -> Answer:
     """One row an imported name, or an imported module."""
-    rows: list[dict[str, object]] = [
-        {
-            "module": one.module,
-            "name": one.name or None,
-            "alias": one.alias or None,
-            "line": one.line,
-            "target": None,
-            "origin": None,
-        }
-        for one in facts.of(file.path).imports
-    ]
-    return paged(rows, ("line", "module", "name", "alias"), page)
+    file = index.opened(index.file(asked).path)
+    rows = [_row(row, target, target_of(index, target, named)) for row, target, named in file.imports]
+    note = "" if rows else f"{file.path} imports nothing: {file.file.lines:,} lines searched"
+    return paged(rows, ("line", "module", "name", "alias", "target", "origin"), page)._replace(note=note)
+
+
+def _row(row: Import, target: Target | None, path: str) -> Row:
+    return {
+        "module": row.module,
+        "name": row.name or None,
+        "alias": row.alias or None,
+        "line": row.line,
+        "target": path or None,
+        "origin": target.origin if target is not None else str(Origin.UNRESOLVED),
+        "package": target.package or None if target is not None else None,
+        "by": target.by if target is not None else "imports of this language are not linked",
+    }

@@ -12,8 +12,9 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 
 from concordance.extract.terms import rank
 from concordance.facts.read import Facts, Place
-from concordance.model import ROLES, File, FileFacts, Role
+from concordance.model import ROLES, FileFacts, Role
 from concordance.query.answers import Answer, Page, Row, WrongCursor, paged
+from concordance.query.index import Index
 
 HELP = """Lists the keywords of a file (what it defines, imports and speaks of), or of the whole repository.
 
@@ -30,10 +31,12 @@ _DEFINED = "Detailed Analysis"
 _IMPORTED = "Dependencies"
 
 
-def answer(facts: Facts, file: File | None, page: Page) -> Answer:
+def answer(index: Index, asked: str | None, page: Page) -> Answer:
     """Definitions in the order of the text, then imports, then concepts, best first."""
-    if file is None:
+    facts = index.facts
+    if asked is None:
         return _of_repository(facts, page)
+    file = index.file(asked)
     found = facts.of(file.path)
     rows = _definitions(file.path, found) + _imports(file.path, found) + _concepts(facts, file.path, found)
     return paged(rows, _COLUMNS, page)

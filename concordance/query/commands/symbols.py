@@ -7,9 +7,8 @@ is no definition, and is listed only when it is asked for.
 from __future__ import annotations
 
 from concordance.extract.engine import language_of
-from concordance.facts.read import Facts
-from concordance.model import File
-from concordance.query.answers import Answer, Page, Row, paged, qualified
+from concordance.query.answers import Answer, Option, Page, Row, paged, qualified
+from concordance.query.index import Index
 
 HELP = """Lists every definition in a file, in the order of the text.
 
@@ -18,15 +17,16 @@ concord symbols torch/nn/modules/module.py
 concord symbols c10/core/TensorImpl.h --declarations --json
 """
 ARGUMENT = "PATH"
-FLAGS = {"declarations": "List prototypes and forward declarations, too."}
+OPTIONS = (Option("declarations", "List prototypes and forward declarations, too.", bool, False),)
 
 
-def answer(facts: Facts, file: File, page: Page) -> Answer:
+def answer(index: Index, asked: str, page: Page) -> Answer:
     """One row a symbol."""
+    file = index.file(asked)
     language = language_of(file.language)
-    symbols = facts.of(file.path).symbols
+    symbols = index.facts.of(file.path).symbols
     names = [qualified(symbol, language.separator) for symbol in symbols]
-    left_out = language.has_prototypes and "declarations" not in page.flags
+    left_out = language.has_prototypes and not page.options["declarations"]
     rows: list[Row] = [
         {
             "name": symbol.name,

@@ -1,0 +1,286 @@
+"""What a C-family expression is made of, found by where it ends in the text.
+
+In: offsets, and the expressions of the names that end there. Out: numbers of expressions, 0 where nothing
+can be said. A tree would say the same and cost more: what stands before a "." is a name, a call whose
+brackets are known, a subscript, a cast or `this`, and each is told by its last byte.
+"""
+
+from __future__ import annotations
+
+import re
+
+from concordance.model import Op
+
+from .flow import Weave
+
+NAME, MEMBER, CALL, ITEM, EACH, PART = (int(op) for op in (Op.NAME, Op.MEMBER, Op.CALL, Op.ITEM, Op.EACH, Op.PART))
+OF_TYPE, PAIR, LOOKUP = int(Op.OF_TYPE), int(Op.PAIR), int(Op.LOOKUP)
+CASTS = frozenset(("static_cast", "dynamic_cast", "reinterpret_cast", "const_cast"))
+_WORDY = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_SPACE = frozenset(b" \t\r\n")
+_STARTS = re.compile(rb"(?:\s|[*&]|\bnew\b|\bco_await\b)*")
+_WORD = re.compile(rb"(?:::)?[A-Za-z_]\w*")
+_JOINT = re.compile(rb"\s*(?:\.|->|::)\s*(?:template\s+)?~?[A-Za-z_]\w*")
+_STOPS = frozenset(b";),:}]{")
+_CAST = re.compile(rb"\(\s*(?:const\s+)?(?:struct\s+)?[A-Za-z_][\w:<>, ]*[\s*&]*\)")
+_HELD = (b"const", b"volatile", b"__restrict__", b"__restrict", b"restrict")
+_OPERAND = re.compile(rb"\s*[A-Za-z_0-9(\"'*&~!]")
+_FARTHEST = 2000  # bytes between two brackets that are looked for by counting
+_DEEPEST = 40
+
+
+class Calls:
+    """Where calls are: their brackets, and how many arguments stand in them."""
+
+    def __init__(self, data: bytes, lists: list[tuple[int, int, int]]) -> None:
+        """`lists`: start, end and number of the arguments in brackets."""
+        self.data = data
+        self.ends: dict[int, int] = {}  # of brackets, by their start
+        self.callee: dict[int, tuple[int, int]] = {}  # by a call's end: where what is called ends, and how many
+        self.counts: dict[int, int] = {}  # by where the name of what is called ends: how many
+        self.behind: dict[int, int] = {}  # by where such a name ends: where its template arguments do
+        for start, end, count in lists:
+            at = start
+            while at and data[at - 1] in _SPACE:
+                at -= 1
+            self.ends[start] = end
+            self.callee[end] = (at, count)
+            if at and data[at - 1] == 62:  # ">"
+                kernel = data[at - 3 : at] == b">>>"
+                named = data.rfind(b"<<<", 0, at) if kernel else opening(data, at, 60, 62)
+                self.behind[named] = at
+                at = named
+            self.counts[at] = count
+
+
+def bare(text: bytes) -> bytes:
+    """What stands before a declared name, without the words and signs that only say how the type is held."""
+    text = text.rstrip(b" *&\n\t\r.")
+    while text and text[-1] in b"tet_/":
+        for word in _HELD:
+            if text.endswith(word):
+                text = text[: -len(word)].rstrip(b" *&\n\t\r.")
+                break
+        else:
+            if not text.endswith(b"*/") or (start := text.rfind(b"/*")) < 0:
+                break
+            text = text[:start].rstrip(b" *&\n\t\r.")
+    return text
+
+
+def opening(data: bytes, end: int, left: int, right: int) -> int:
+    """Where the bracket stands whose partner ends at an offset; -1 where none does."""
+    at = data.rfind(left, max(0, end - _FARTHEST), end)
+    if at < 0 or data.find(right, at, end - 1) < 0:
+        return at
+    depth = 0
+    for at in range(end - 1, max(-1, end - _FARTHEST), -1):
+        sign = data[at]
+        if sign == right:
+            if right == 62 and data[at - 1] == 45:  # "->"
+                continue
+            depth += 1
+        elif sign == left:
+            depth -= 1
+            if not depth:
+                return at
+        elif sign == 59 and right == 62:  # ";"
+            return -1
+    return -1
+
+
+def closing(data: bytes, start: int, left: int, right: int) -> int:
+    """Behind the bracket that closes the one at an offset; -1 where none does."""
+    at = data.find(right, start, start + _FARTHEST)
+    if at < 0 or data.find(left, start + 1, at) < 0:
+        return at + 1 if at >= 0 else -1
+    depth = 0
+    for at in range(start, min(len(data), start + _FARTHEST)):
+        sign = data[at]
+        if sign == left:
+            depth += 1
+        elif sign == right:
+            depth -= 1
+            if not depth:
+                return at + 1
+    return -1
+
+
+class Values:
+    """Builds the values of one file."""
+
+    def __init__(self, woven: Weave, data: bytes, calls: Calls) -> None:
+        self.woven, self.data, self.calls = woven, data, calls
+        self.expression = woven.expression
+        self.depth = 0
+        self.kept: dict[int, int] = {}  # types by where they end
+        self.heads: dict[int, int] = {}  # … and the places of the names that they begin with
+
+    # --- values ------------------------------------------------------------------------------
+
+    def ending(self, end: int, scope: int) -> int:
+        """The value of the expression that ends at an offset; `scope` is where `this` would stand."""
+        data = self.data
+        while end and data[end - 1] in _SPACE:
+            end -= 1
+        if not end or self.depth > _DEEPEST:
+            return 0
+        sign = data[end - 1]
+        if sign in _WORDY:
+            place = self.woven.by_end.get(end)
+            if place is not None:
+                return self.woven.use[place] if place < len(self.woven.use) else 0
+            if data[end - 4 : end] == b"this":
+                return self.expression(LOOKUP, self.woven.word("this"), scope)
+            return 0
+        self.depth += 1
+        try:
+            if sign == 41:  # ")"
+                return self._closed(end, scope)
+            if sign == 93:  # "]"
+                at = opening(data, end, 91, 93)
+                base = self.ending(at, scope) if at > 0 else 0
+                return self.expression(ITEM, base) if base else 0
+            return self.template(end, scope) if sign == 62 else 0
+        finally:
+            self.depth -= 1
+
+    def _closed(self, end: int, scope: int) -> int:
+        called = self.calls.callee.get(end)
+        if called is None:
+            return self._bracketed(end, scope)
+        at, count = called
+        woven = self.woven
+        place = woven.by_end.get(at)
+        if place is not None and place < len(woven.use):
+            use = woven.use[place]
+            return use if woven.ops[use] == CALL else self.expression(CALL, use, count + 1)
+        if self.data[at - 1] == 62:
+            less = opening(self.data, at, 60, 62)
+            place = woven.by_end.get(less)
+            if place is not None and woven.texts[woven.names.name[place]] in CASTS:
+                return self.of_type(at - 1, scope)
+        value = self.ending(at, scope)
+        return self.expression(CALL, value, count + 1) if value else 0
+
+    def _bracketed(self, end: int, scope: int) -> int:
+        """`(*a)`, `(a.b)`, `((A*)b)`."""
+        start = opening(self.data, end, 40, 41)
+        if start < 0:
+            return 0
+        cast = _CAST.match(self.data, start + 1, end)
+        if cast is not None and cast.end() < end - 1 and start + 1 not in self.calls.ends:
+            return self.of_type(cast.end() - 1, scope)
+        return self.chain(start + 1, scope)
+
+    def chain(self, at: int, scope: int) -> int:
+        """The value of an expression that starts at an offset; 0 where it is more than names, calls and subscripts."""
+        data, calls = self.data, self.calls
+        start = _STARTS.match(data, at)
+        at = start.end() if start else at
+        if at < len(data) and data[at] == 40:  # "("
+            end = closing(data, at, 40, 41)
+            cast = _CAST.match(data, at)
+            if cast is not None and cast.end() == end and _OPERAND.match(data, end):
+                return self.of_type(end - 1, scope)
+        else:
+            word = _WORD.match(data, at)
+            end = word.end() if word else -1
+        size = len(data)
+        while 0 < end < size:
+            sign = data[end]
+            if sign == 40 and end in calls.ends:
+                end = calls.ends[end]
+            elif sign == 60 and end in calls.behind:
+                end = calls.behind[end]
+            elif sign == 91:
+                end = closing(data, end, 91, 93)
+            else:
+                joint = _JOINT.match(data, end)
+                if joint is None:
+                    break
+                end = joint.end()
+        after = end
+        while 0 < after < size and data[after] in _SPACE:
+            after += 1
+        if after < 0 or after >= size or data[after] not in _STOPS:
+            return 0
+        return self.ending(end, scope)
+
+    # --- types -------------------------------------------------------------------------------
+
+    def of_name(self, place: int) -> int:
+        """A value of the type that a name at some place names."""
+        use = self.woven.use[place]
+        named = self.woven.left[use] if self.woven.ops[use] == CALL else use
+        return self.expression(OF_TYPE, named, self._const(place))
+
+    def _const(self, place: int) -> int:
+        """Whether `const` stands before a type that ends in the name at some place, or right behind it."""
+        starts, ends, hangs = self.woven.names.starts, self.woven.names.ends, self.woven.names.hangs
+        behind = self.data.startswith(b" const", ends[place])
+        while hangs[place] == 1:
+            place -= 1
+        return int(behind or self.data.endswith(b"const ", 0, starts[place]))
+
+    def of_type(self, end: int, scope: int) -> int:
+        """A value of the type whose name ends at an offset."""
+        named = self.type(end, scope)
+        place = self.heads.get(end)
+        return self.expression(OF_TYPE, named, self._const(place) if place is not None else 0) if named else 0
+
+    def type(self, end: int, scope: int) -> int:
+        """What a type is named by that ends at an offset, the signs of pointers and references apart."""
+        data = self.data
+        sign = data[end - 1] if end else 0
+        if (sign not in _WORDY and sign != 62) or (sign == 116 and data[end - 5 : end] == b"const"):
+            piece = data[max(0, end - 40) : end]
+            end -= len(piece) - len(bare(piece))
+            sign = data[end - 1] if end else 0
+        if sign == 62:
+            return self.template(end, scope)
+        place = self.woven.by_end.get(end)
+        if place is None:
+            return 0
+        use = self.woven.use[place]
+        return self.woven.left[use] if self.woven.ops[use] == CALL else use
+
+    def template(self, end: int, scope: int) -> int:
+        """A template with its arguments, whose last bracket ends at an offset."""
+        known = self.kept.get(end)
+        if known is not None:
+            return known
+        self.kept[end] = 0
+        data = self.data
+        start = opening(data, end, 60, 62)
+        while start > 0 and data[start - 1] in _SPACE:
+            start -= 1
+        base = self.type(start, scope) if start > 0 else 0
+        if not base:
+            return 0
+        found = 0
+        for last in reversed(_parts(data, data.index(b"<", start), end)[:8]):
+            found = self.expression(PAIR, self.type(last, scope), found + 1 if found else 0)
+        made = self.kept[end] = self.expression(ITEM, base, found + 1 if found else 0)
+        place = self.woven.by_end.get(start)
+        if place is not None:
+            self.heads[end] = place
+        return made
+
+
+def _parts(data: bytes, start: int, end: int) -> list[int]:
+    """Where the arguments of a template end."""
+    if data.find(b",", start, end) < 0:
+        return [end - 1]
+    ends, depth = [], 0
+    for at in range(start, end):
+        sign = data[at]
+        if sign in b"<([{":
+            depth += 1
+        elif sign in b">)]}":
+            depth -= 1
+            if not depth:
+                ends.append(at)
+        elif sign == 44 and depth == 1:
+            ends.append(at)
+    return ends

@@ -1,0 +1,273 @@
+"""A file's flow in the making: every different expression that ends in a name, once.
+
+In: the names of a file with their scopes and bindings, as `Draft` has them. Out: a `Flow`. Languages
+with types of their own say what is bound to what (`bind`), by byte offsets and values that they
+build here; every language gets names, members of names, symbols and imports by itself.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from concordance.model import KINDS, Flow, Given, Import, Kind, Op, Role, Scope, Symbol, packed
+
+VERSION = 1 << 30  # numbers from here on are parts of variables, until all variables are known
+FARTHEST = 16  # bindings looked back at; a name that is bound more often in branches means all of them
+
+
+class Names(NamedTuple):
+    """The names of a file in the order of the text, in columns of equal length."""
+
+    starts: list[int]
+    ends: list[int]
+    name: list[int]  # places in `table`; a private name is under the name that it is bound by
+    role: bytes
+    scope: list[int]
+    bound: list[int]  # the scope that binds it plus one
+    hangs: bytes  # on a receiver: 0 not, 1 on the name before, 2 on an expression
+    table: list[str]
+
+
+class Site(NamedTuple):
+    """One place where a variable is bound."""
+
+    at: int  # from where on
+    value: int  # an expression
+    block: tuple[int, int]  # the stretch in which this binding is certain to have been run
+    narrows: bool = False  # whether it holds inside of its block only
+
+
+@dataclass(slots=True)
+class Weave:
+    """Builds one file's flow."""
+
+    names: Names
+    scopes: list[Scope]
+    intervals: list[tuple[int, int, int]]  # stretches of text with the scope that each is read in
+    symbols: tuple[Symbol, ...]
+    imports: tuple[Import, ...]
+    defined: dict[int, int]  # symbols by where their names start
+    ops: list[int] = field(default_factory=lambda: [Op.UNKNOWN])
+    left: list[int] = field(default_factory=lambda: [0])
+    right: list[int] = field(default_factory=lambda: [0])
+    use: list[int] = field(default_factory=list)  # per name its expression
+    known: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    variables: dict[tuple[int, int], int] = field(default_factory=dict)  # scope and name: the whole variable
+    versions: dict[tuple[int, ...], int] = field(default_factory=dict)  # a whole variable and sites: a part of it
+    sites: dict[int, list[Site]] = field(default_factory=dict)
+    values: dict[int, list[int]] = field(default_factory=dict)  # of whole variables
+    given: list[tuple[int, int, int]] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)  # the names, those of the text first
+    words: dict[str, int] = field(default_factory=dict)  # the place of each among them
+    by_end: dict[int, int] = field(default_factory=dict)  # where a name ends: its place
+    more: dict[str, bytes] = field(default_factory=dict)  # columns of the flow that only some languages have
+    private: set[int] = field(default_factory=set)  # expressions that lead nowhere outside of a function
+
+    def __post_init__(self) -> None:
+        self.texts = list(self.names.table)
+        self.words = {word: place for place, word in enumerate(self.texts)}
+        self.by_end = {end: place for place, end in enumerate(self.names.ends)}
+
+    def word(self, name: str) -> int:
+        """The place of a name among the names."""
+        place = self.words.get(name)
+        if place is None:
+            place = self.words[name] = len(self.texts)
+            self.texts.append(name)
+        return place
+
+    def expression(self, op: int, left: int, right: int = 0) -> int:
+        """The number of an expression; the same one for the same parts."""
+        key = (op, left, right)
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = len(self.ops)
+            self.ops.append(op)
+            self.left.append(left)
+            self.right.append(right)
+        return found
+
+    def variable(self, scope: int, name: int) -> int:
+        """The variable of a name in a scope."""
+        return self.variables.setdefault((scope, name), len(self.variables))
+
+    def either(self, values: Iterable[int]) -> int:
+        """Any of some expressions."""
+        found = 0
+        for value in dict.fromkeys(values):
+            if value:
+                found = self.expression(Op.EITHER, found, value) if found else value
+        return found
+
+    def bind(self, scope: int, name: int, value: int) -> None:
+        """Adds a value to a variable, wherever it is read."""
+        values = self.values.setdefault(self.variable(scope, name), [])
+        if value and value not in values:
+            values.append(value)
+
+    def say(self, symbol: int, what: Given, value: int) -> None:
+        """Notes what an expression says of a symbol."""
+        if value:
+            self.given.append((symbol, what, value))
+
+    def ending(self, end: int) -> int:
+        """The expression of the name that ends at an offset."""
+        place = self.by_end.get(end)
+        return self.use[place] if place is not None else 0
+
+    def weave(
+        self, receiver: Callable[[int], int], version: Callable[[int, int], int] | None = None, nested: bool = False
+    ) -> None:
+        """Gives every name its expression. `receiver` is asked for what a name that hangs on an expression hangs on,
+        by the name's place; `version` for the variable that a name at some place means, where it is bound often;
+        `nested` says that it matters in which scope a name stands that nothing in this file binds."""
+        use, expression, variable = self.use, self.expression, self.variable
+        names, sites = self.names, self.sites
+        plain: dict[int, int] = {}  # the expressions of names that mean the same wherever they are read
+        width = len(names.table)
+        rows = zip(names.name, names.scope, names.bound, names.hangs, strict=True)
+        for place, (name, scope, bound, hangs) in enumerate(rows):
+            if hangs == 1:
+                use.append(expression(Op.MEMBER, use[-1], name))
+            elif hangs:
+                use.append(expression(Op.MEMBER, receiver(place), name))
+            elif bound:
+                key = bound * width + name  # half the cost of a pair
+                known = plain.get(key)
+                if known is None:
+                    whole = variable(bound - 1, name)
+                    if version is not None and len(sites.get(whole, ())) > 1:
+                        known = expression(Op.NAME, version(place, whole))
+                    else:
+                        known = plain[key] = expression(Op.NAME, whole)
+                use.append(known)
+            else:
+                use.append(expression(Op.LOOKUP, name, scope if nested else 0))
+
+    def reaching(self, place: int, whole: int) -> int:
+        """The variable that a name means where it stands: what was bound to it last, on every way that leads there."""
+        sites = self.sites.get(whole)
+        if sites is None or whole in self.values or self.names.role[place] in _BINDS:
+            return whole
+        scope, home = self.names.scope[place], self.names.bound[place] - 1
+        while scope != home and self.scopes[scope].kind == "comprehension":
+            scope = self.scopes[scope].parent
+        if scope != home:
+            return whole  # read in another function, at a time that the text does not tell
+        at = self.names.starts[place]
+        last = bisect_right(sites, at, key=_at) - 1
+        found: list[int] = []
+        for n in range(last, max(-1, last - FARTHEST), -1):
+            inside = sites[n].block[0] <= at < sites[n].block[1]
+            if inside or not sites[n].narrows:
+                found.append(n)
+            if inside:
+                break
+        if not found or len(found) == len(sites) or len(found) == FARTHEST:
+            return whole
+        return self.versions.setdefault((whole, *sorted(found)), VERSION + len(self.versions))
+
+    def define(self) -> None:
+        """Binds symbols to their names."""
+        names, defined = self.names, self.defined
+        for place, start in enumerate(names.starts):
+            if start in defined:
+                symbol = defined[start]
+                value = self.expression(Op.SYMBOL, symbol)
+                if names.bound[place] and not names.hangs[place] and self.symbols[symbol].kind not in _HOLDERS:
+                    self.bind(names.bound[place] - 1, names.name[place], value)
+                self.use[place] = value
+
+    def bring_in(self) -> None:
+        """Binds what imports bring in: under the alias, the name or the first part of the module."""
+        for place, row in enumerate(self.imports):
+            bound = row.alias or row.name or row.module.split(".")[0]
+            if bound == "*" or bound not in self.words:
+                continue
+            whole = row.name or row.alias
+            value = self.expression(Op.IMPORT, place) if whole else self.expression(Op.PACKAGE, place, 1)
+            scope = row.scope
+            while scope >= 0 and (scope, self.words[bound]) not in self.variables:
+                scope = self.scopes[scope].parent
+            if scope >= 0:
+                self.bind(scope, self.words[bound], value)
+
+    def flow(self, exports: tuple[str, ...] | None) -> Flow:
+        """The finished flow."""
+        parts = [(self.versions[key], key) for key in self.versions]
+        whole = len(self.variables)
+        shift = {version: whole + n for n, (version, _) in enumerate(sorted(parts))}
+        lefts = self.left
+        if shift:
+            lefts = [shift.get(v, v) if op == Op.NAME else v for op, v in zip(self.ops, lefts, strict=True)]
+        homes = [*self.variables, *(list(self.variables)[key[0]] for _, key in sorted(parts))]
+        owner = self._owners()
+        pairs: list[tuple[int, int]] = []
+        for variable in range(whole):
+            pairs += [(variable, value) for value in self.values.get(variable, ())]
+            sites = self.sites.get(variable, ())
+            pairs += [(variable, site.value) for site in sites if not site.narrows and site.value]
+        for version, key in sorted(parts):
+            sites = self.sites[key[0]]
+            pairs += [(shift[version], sites[n].value) for n in key[1:] if sites[n].value]
+        users = self._users()
+        return Flow(
+            tuple(self.texts), bytes(self.ops), packed(lefts), packed(self.right), whole,
+            packed([scope for scope, _ in homes]), packed([name for _, name in homes]),
+            packed([owner.get(home, -1) + 1 for home in homes]),
+            packed([variable for variable, _ in pairs]), packed([value for _, value in pairs]),
+            tuple(scope.kind for scope in self.scopes), packed([scope.parent + 1 for scope in self.scopes]),
+            packed([scope.symbol + 1 for scope in self.scopes]),
+            bytes([_KIND[symbol.kind] for symbol in self.symbols]),
+            packed([self.words[symbol.name] for symbol in self.symbols]),
+            packed([symbol.parent + 1 for symbol in self.symbols]),
+            packed([symbol for symbol, _, _ in self.given]), bytes([what for _, what, _ in self.given]),
+            packed([value for _, _, value in self.given]),
+            packed([user for user, _ in users]), packed([used for _, used in users]),
+            packed([said & _ROLES for said in users.values()]),
+            self.imports, exports, times=packed([said >> _WIDTH for said in users.values()]), **self.more,
+        )  # fmt: skip
+
+    def _owners(self) -> dict[tuple[int, int], int]:
+        """The symbol that each variable is: the first that is defined under its name in its scope."""
+        opened = {scope.symbol: place for place, scope in enumerate(self.scopes) if scope.symbol >= 0}
+        found: dict[tuple[int, int], int] = {}
+        for place, symbol in enumerate(self.symbols):
+            name = self.word(symbol.name)
+            if symbol.parent < 0:
+                found.setdefault((0, name), place)
+            elif symbol.parent in opened:
+                found.setdefault((opened[symbol.parent], name), place)
+        return found
+
+    def _users(self) -> dict[tuple[int, int], int]:
+        """Which symbol names which expressions, what for (the lower bits) and how often (those above); a definition
+        does not use itself."""
+        around = [-1] * len(self.scopes)
+        for place, scope in enumerate(self.scopes):
+            around[place] = scope.symbol if scope.symbol >= 0 or scope.parent < 0 else around[scope.parent]
+        found: dict[tuple[int, int], int] = {}
+        get, private = found.get, self.private
+        for home, used, role in zip(self.names.scope, self.use, self.names.role, strict=True):
+            if used not in private and role not in _NO_USE:
+                key = (around[home] + 1, used)
+                found[key] = (get(key, 0) | 1 << role) + 1 + _ROLES
+        return found
+
+
+def _at(site: Site) -> int:
+    return site.at
+
+
+# Kinds that hold a value of another kind: what they are is what is bound to them.
+_HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR, Kind.KEY))
+_BINDS = frozenset(
+    place for place, role in enumerate(Role) if role in (Role.DEFINE, Role.DECLARE, Role.WRITE, Role.IMPORT)
+)
+_WIDTH = len(Role)
+_KIND = {str(kind): place for place, kind in enumerate(KINDS)}
+_ROLES = (1 << len(Role)) - 1
+_NO_USE = frozenset(place for place, role in enumerate(Role) if role in (Role.DEFINE, Role.DECLARE))

@@ -1,0 +1,163 @@
+"""Who leads to whom, over the whole repository, in two arrays: small enough to be read at once, fast to walk.
+
+In: for each file, who in it uses what and what runs along with what (`Way`). Out: `Graph`, which gives the users of any
+symbol. An edge is one number: the target's id, the user's id and the way. Sorted, the users of a target are one
+stretch, and only users and ways need be kept, with where each target's stretch begins.
+"""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from itertools import accumulate
+from typing import NamedTuple
+
+from concordance.model import ROLES, Role
+
+_USER = 4  # bits of a way
+_TARGET = 32  # bits of a way and a user's id
+_WAY = (1 << _USER) - 1
+
+
+class Way(IntEnum):
+    """How a user leads to a target (a closed list). Ways by which code is run come first."""
+
+    CALLS = 0
+    READS = 1
+    HOLDS = 2  # a function inside of the user
+    MAKES = 3  # a constructor, and what Python calls on an instance without its name
+    ASKS = 4  # a fixture
+    SETS_UP = 5  # what is run before and after a test
+    IS_WRAPPED = 6  # a function inside of a decorator
+    STANDS_FOR = 7  # what a variable is another name of
+    REPEATS = 8  # the other definitions of an overloaded name
+    LOADS = 9  # called or read when the user's file is loaded, once
+    PASSES = 10  # named only for a member of it
+    INHERITS = 11
+    TYPES = 12
+    WRITES = 13
+    IMPORTS = 14
+    MENTIONS = 15
+
+
+RUNS = frozenset(range(Way.LOADS))
+# Of several roles, the first counts.
+_BY_ROLE = (
+    (Role.CALL, Way.CALLS), (Role.READ, Way.READS), (Role.INHERIT, Way.INHERITS), (Role.OVERRIDE, Way.INHERITS),
+    (Role.TYPE, Way.TYPES), (Role.WRITE, Way.WRITES), (Role.IMPORT, Way.IMPORTS), (Role.MENTION, Way.MENTIONS),
+)  # fmt: skip
+
+
+def _ways() -> tuple[Way, ...]:
+    """The way of each set of roles, by its bits."""
+    bits = [(1 << ROLES.index(role), way) for role, way in _BY_ROLE]
+    return tuple(next((way for bit, way in bits if roles & bit), Way.MENTIONS) for roles in range(1 << len(ROLES)))
+
+
+BY_ROLES = _ways()
+Pair = tuple[int, int, int]  # a file that uses, one that is used (by their ids), and in how many ways
+
+
+def edge(target: int, user: int, way: int) -> int:
+    """An edge as a number; ids are below 2 ** 28."""
+    return target << _TARGET | user << _USER | way
+
+
+def packed_edges(edges: Iterable[int]) -> bytes:
+    """The edges of one file as bytes."""
+    return array("Q", sorted(edges)).tobytes()
+
+
+def joined(parts: Iterable[bytes], top: int) -> bytes:
+    """The edges of all files as a graph; `top` lies above all ids."""
+    every = array("Q")
+    for part in parts:
+        every.frombytes(part)
+    halves = array("I", array("Q", sorted(every)).tobytes())
+    counts = Counter(halves[1::2] if _LITTLE else halves[::2])
+    starts = array("I", accumulate((counts[identity] for identity in range(top)), initial=0))
+    return struct.pack("<I", len(starts)) + starts.tobytes() + (halves[::2] if _LITTLE else halves[1::2]).tobytes()
+
+
+_LITTLE = array("I", array("Q", [1]).tobytes())[0] == 1  # which half of a number comes first in memory
+
+
+class Walk(NamedTuple):
+    """What a walk over the graph has met."""
+
+    steps: dict[int, tuple[int, int, int]]  # by id: how many steps away, the next on the way to where it began, the way
+    whole: bool  # whether it went on to its end
+
+
+class Graph:
+    """All edges."""
+
+    def __init__(self, packed: bytes) -> None:
+        (count,) = struct.unpack_from("<I", packed) if packed else (0,)
+        self._starts, self._users = array("I"), array("I")
+        self._starts.frombytes(packed[4 : 4 + 4 * count])
+        self._users.frombytes(packed[4 + 4 * count :])
+
+    def __len__(self) -> int:
+        return len(self._users)
+
+    def users(self, target: int) -> list[tuple[int, int]]:
+        """Who leads to a target, and by which way."""
+        if not 0 <= target < len(self._starts) - 1:
+            return []
+        return [(one >> _USER, one & _WAY) for one in self._users[self._starts[target] : self._starts[target + 1]]]
+
+    def back(self, starts: Iterable[int], ways: frozenset[int], last: frozenset[int], steps: int, most: int) -> Walk:
+        """All that lead to where the walk starts, nearest first, in so many steps at most. It goes on from whom it
+        meets by `ways`, and not from whom by `last`; and ends early when it has looked at so many edges."""
+        begins, users, known = self._starts, self._users, len(self._starts) - 1
+        met = dict.fromkeys(starts, (0, 0, 0))
+        ends: dict[int, tuple[int, int, int]] = {}  # met by `last`; who is also met otherwise is gone on from
+        now, looked = sorted(one for one in met if one < known), 0
+        for distance in range(1, steps + 1):
+            following = []
+            for target in now:
+                begin, end = begins[target], begins[target + 1]
+                looked += end - begin
+                for one in users[begin:end]:
+                    user, way = one >> _USER, one & _WAY
+                    if user in met:
+                        continue
+                    if way in ways:
+                        met[user] = (distance, target, way)
+                        following.append(user)
+                    elif way in last and user not in ends:
+                        ends[user] = (distance, target, way)
+                if looked > most:
+                    return Walk({**ends, **met}, False)
+            now = following
+        return Walk({**ends, **met}, True)
+
+    def files(self, bases: Sequence[int]) -> list[Pair]:
+        """The same between files, by their ids, which rise."""
+        top = len(self._starts) - 1
+        owner = array("I", [0]) * (bases[0] if bases else 0)
+        ends = [*bases[1:], top]
+        for base, end in zip(bases, ends, strict=False):
+            owner.extend(array("I", [base]) * (end - base))
+        pairs: list[Pair] = []
+        for base, end in zip(bases, ends, strict=False):
+            stretch = self._users[self._starts[base] : self._starts[end]]
+            times = Counter([owner[one >> _USER] for one in stretch])
+            pairs += [(user, base, count) for user, count in times.items() if user != base]
+        return pairs
+
+
+def packed_pairs(pairs: Iterable[Pair]) -> bytes:
+    """Pairs of files as bytes."""
+    return array("I", [number for pair in pairs for number in pair]).tobytes()
+
+
+def unpacked_pairs(packed: bytes) -> list[Pair]:
+    """Pairs of files of bytes."""
+    numbers = array("I")
+    numbers.frombytes(packed)
+    return list(zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True))

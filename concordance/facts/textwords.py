@@ -1,0 +1,92 @@
+"""The words of a text as the full-text index has them: identifiers split, stems, no filling words.
+
+In: text or a question. Out: words with spaces between. `HTTPServer_error` is `http server error
+httpservererror`: its parts, and the whole, so that either finds it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import tantivy
+
+_FILLING = frozenset(
+    ("a", "an", "the", "of", "to", "in", "on", "for", "and", "or", "is", "are", "was", "were", "be", "been", "being",
+     "by", "with", "from", "as", "at", "it", "its", "this", "that", "these", "those", "when", "which", "if", "then",
+     "than", "so", "not", "no", "do", "does", "did", "can", "could", "should", "would", "will", "may", "might", "has",
+     "have", "had", "we", "you", "i", "they", "he", "she", "but", "into", "also", "there", "their", "our", "your",
+     "only", "all", "any", "some", "such", "more", "most", "other")
+)  # fmt: skip
+_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_RUNS = re.compile(r"[A-Za-z0-9_]+|[^\W_A-Za-z0-9]+")
+_DENSE = re.compile(r"[぀-ヿ㐀-鿿가-힣]")  # scripts without spaces between words
+_MANY = 150_000  # words remembered by one process
+_LONGEST = 60  # letters of a word that somebody might ask for
+CHUNK = 20  # lines that are one piece of a text
+# Everything that is no letter, digit or underscore becomes a space; a multi-byte letter stays.
+_SPACED = bytes(c if c >= 128 or chr(c).isalnum() or c in b"_\n" else 32 for c in range(256))
+
+
+@cache
+def _stemmer() -> tantivy.TextAnalyzer:
+    return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(tantivy.Filter.stemmer("english")).build()
+
+
+def stem(word: str) -> str:
+    """A word without its ending."""
+    found: list[str] = _stemmer().analyze(word)
+    return found[0]
+
+
+class Words(dict[bytes, str]):
+    """What each written word is in the index; remembered, for most words of a text stood there before."""
+
+    def __missing__(self, word: bytes) -> str:
+        if len(self) > _MANY:
+            self.clear()
+        found = self[word] = " ".join(_split(word.decode("utf-8", "replace")))
+        return found
+
+    def of(self, text: str) -> str:
+        """The words of a text."""
+        return " ".join(map(self.__getitem__, text.encode("utf-8", "replace").translate(_SPACED).split()))
+
+    def chunks(self, text: str) -> list[tuple[int, str]]:
+        """The pieces of a text: the first line of each, and its words."""
+        lines = text.encode("utf-8", "replace").translate(_SPACED).split(b"\n")
+        found = []
+        for start in range(0, len(lines), CHUNK):
+            words = " ".join(map(self.__getitem__, b" ".join(lines[start : start + CHUNK]).split()))
+            if words and not words.isspace():
+                found.append((start + 1, words))
+        return found
+
+
+def _split(word: str) -> list[str]:
+    if word.isascii():
+        return _plain(word)
+    found = []
+    for run in _RUNS.findall(word):
+        if run.isascii():
+            found += _plain(run)
+        elif _DENSE.search(run):
+            found += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
+        else:
+            found.append(run.lower())
+    return found
+
+
+def _plain(word: str) -> list[str]:
+    if len(word) > _LONGEST:
+        return []
+    if word.isdigit():
+        return [word] if 2 <= len(word) <= 4 else []
+    parts = _PARTS.findall(word)
+    if len(word) > 20 and len(parts) > len(word) / 3:  # data in letters and digits
+        return []
+    lower = [part.lower() for part in parts]
+    found = [stem(p) for p in lower if len(p) > 1 and p not in _FILLING and not (p.isdigit() and len(p) > 4)]
+    if len(parts) > 1:
+        found.append(stem("".join(lower)))
+    return found

@@ -1,0 +1,28 @@
+"""The C family: what `#include` and `#import` name, and what names mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from concordance.link.cnames import CNames
+from concordance.link.includes import Includes
+from concordance.link.tree import Tree
+from concordance.link.world import World
+from concordance.model import Import, Target
+
+LANGUAGES = ("c", "cpp", "cuda", "objc", "objcpp")
+
+
+def imports(tree: Tree) -> Callable[[str, Import], Target]:
+    """Finds headers."""
+    find = tree.once(Includes).find
+
+    def resolve(path: str, one: Import) -> Target:
+        return find(path, one.module, one.form)
+
+    return resolve
+
+
+def names(world: World) -> CNames:
+    """Links names."""
+    return CNames(world)

@@ -1,0 +1,95 @@
+"""CMake: folders that are added, modules that are included, files that are configured, packages that are looked for.
+
+A path is seen from the folder of the file, or, for a module that others include, from a folder above it; what CMake's
+own variables name is looked for where they point. A package is other people's; where the repository has the module
+that finds it, that is the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from concordance.link import beside
+from concordance.link.tree import Tree, above, joined, nearness
+from concordance.model import Import, Origin, Target
+
+LANGUAGES = ("cmake",)
+# fmt: off
+_STANDARD = frozenset((
+    "AddFileDependencies", "AndroidTestUtilities", "BundleUtilities", "CMakeAddFortranSubdirectory",
+    "CMakeBackwardCompatibilityCXX", "CMakeDependentOption", "CMakeDetermineVSServicePack",
+    "CMakeExpandImportedTargets", "CMakeFindDependencyMacro", "CMakeFindFrameworks", "CMakeFindPackageMode",
+    "CMakeForceCompiler", "CMakeGraphVizOptions", "CMakePackageConfigHelpers", "CMakeParseArguments",
+    "CMakePrintHelpers", "CMakePrintSystemInformation", "CMakePushCheckState", "CMakeVerifyManifest", "CPack",
+    "CPackComponent", "CPackIFW", "CPackIFWConfigureFile", "CSharpUtilities", "CTest", "CTestCoverageCollectGCOV",
+    "CTestScriptMode", "CTestUseLaunchers", "CheckCCompilerFlag", "CheckCSourceCompiles", "CheckCSourceRuns",
+    "CheckCXXCompilerFlag", "CheckCXXSourceCompiles", "CheckCXXSourceRuns", "CheckCXXSymbolExists",
+    "CheckCompilerFlag", "CheckFortranCompilerFlag", "CheckFortranFunctionExists", "CheckFortranSourceCompiles",
+    "CheckFortranSourceRuns", "CheckFunctionExists", "CheckIPOSupported", "CheckIncludeFile", "CheckIncludeFileCXX",
+    "CheckIncludeFiles", "CheckLanguage", "CheckLibraryExists", "CheckLinkerFlag", "CheckOBJCCompilerFlag",
+    "CheckOBJCSourceCompiles", "CheckOBJCXXCompilerFlag", "CheckPIESupported", "CheckPrototypeDefinition",
+    "CheckSizeOf", "CheckSourceCompiles", "CheckSourceRuns", "CheckStructHasMember", "CheckSymbolExists",
+    "CheckTypeSize", "CheckVariableExists", "Dart", "DeployQt4", "Documentation", "ExternalData", "ExternalProject",
+    "FeatureSummary", "FetchContent", "FindPackageHandleStandardArgs", "FindPackageMessage", "FortranCInterface",
+    "GNUInstallDirs", "GenerateExportHeader", "GetPrerequisites", "GoogleTest", "InstallRequiredSystemLibraries",
+    "MacroAddFileDependencies", "ProcessorCount", "SelectLibraryConfigurations", "SquishTestScript", "TestBigEndian",
+    "TestCXXAcceptsFlag", "TestForANSIForScope", "TestForANSIStreamHeaders", "TestForSSTREAM", "TestForSTDNamespace",
+    "UseEcos", "UseJava", "UseJavaClassFilelist", "UseJavaSymlinks", "UsePkgConfig", "UseSWIG", "UsewxWidgets",
+    "Use_wxWindows", "WriteBasicConfigVersionFile", "WriteCompilerDetectionHeader",
+))
+# fmt: on
+_HERE = re.compile(r"\$\{(?:CMAKE_CURRENT_(?:SOURCE|LIST)_DIR)\}/?")
+_TOP = re.compile(r"\$\{(?:CMAKE_SOURCE_DIR|PROJECT_SOURCE_DIR|\w+_SOURCE_DIR)\}/?")
+_MADE = re.compile(r"\$\{\w*(?:BINARY|BUILD)_DIR\}")
+
+
+def imports(tree: Tree) -> Callable[[str, Import], Target]:
+    """Finds build files."""
+
+    def resolve(path: str, one: Import) -> Target:
+        if one.form == "find_package" and "$" in one.module:
+            return Target(Origin.UNRESOLVED, by="a variable names it")
+        if one.form == "find_package":
+            module = _module(tree, path, f"Find{one.module}.cmake")
+            return Target(Origin.THIRD_PARTY, (module,) if module else (), package=one.module, by="find_package")
+        pages = ("CMakeLists.txt",) if one.form == "add_subdirectory" else ()
+        if one.module in _STANDARD and one.form == "include":
+            return Target(Origin.STANDARD, package="CMake", by="module of CMake")
+        found = _path(tree, path, one.module, pages)
+        if found.paths or one.form != "include" or "/" in one.module:
+            return found
+        module = _module(tree, path, f"{one.module.removesuffix('.cmake')}.cmake")
+        return Target(Origin.REPOSITORY, (module,), by="CMake module") if module else found
+
+    return resolve
+
+
+def _path(tree: Tree, path: str, written: str, pages: tuple[str, ...]) -> Target:
+    words = _HERE.sub("", written, count=1) if _HERE.match(written) else written
+    folder = path.rpartition("/")[0]
+    homes = above(folder)
+    if _TOP.match(words):
+        words = _TOP.sub("", words, count=1) or "."
+        homes = [home for home in homes if f"{home}/CMakeLists.txt".lstrip("/") in tree.paths][::-1] or homes
+    elif path.endswith("CMakeLists.txt"):
+        homes = homes[:1]
+    if "$" not in words and not words.startswith("/"):
+        endings = ("", ".in") if not pages else ()
+        for home in homes:
+            where = joined(home, words)
+            found = beside.at(tree, where, endings, pages, f"from {home or 'the root'}")
+            if found and (found.paths or not pages):
+                return found
+            outside = next((one for one in above(where or "") if one and one in tree.submodules), "")
+            if outside:
+                return Target(Origin.THIRD_PARTY, package=outside.rpartition("/")[2], by=f"submodule {outside}")
+    if _MADE.match(written):
+        return Target(Origin.GENERATED, package=written, by="in the build's own folder")
+    return beside.target(tree, path, words, ("",) if not pages else (), pages)
+
+
+def _module(tree: Tree, path: str, name: str) -> str:
+    """A module of the repository's own, by its name: the nearest."""
+    found = tree.by_name.get(name, ())
+    return min(found, key=lambda one: (-nearness(path, one), one.count("/"), one)) if found else ""

@@ -1,0 +1,37 @@
+"""Dockerfiles: a stage of the same file, an image from elsewhere, files that are copied in.
+
+What is copied is seen from the folder that the build is given: the file's own, one above it, or the repository.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from concordance.link import beside
+from concordance.link.tree import Tree, above, joined
+from concordance.model import Import, Origin, Target
+
+LANGUAGES = ("dockerfile",)
+
+
+def imports(tree: Tree) -> Callable[[str, Import], Target]:
+    """Finds stages, images and files."""
+
+    def resolve(path: str, one: Import) -> Target:
+        if one.form == "stage":
+            return Target(Origin.REPOSITORY, (path,), by="stage of this file")
+        if "$" in one.module:
+            return Target(Origin.UNRESOLVED, by="a variable names it")
+        if one.form == "copy":
+            return _copied(tree, path, one.module)
+        return Target(Origin.THIRD_PARTY, package=one.module.partition("@")[0], by="image")
+
+    return resolve
+
+
+def _copied(tree: Tree, path: str, written: str) -> Target:
+    for home in above(path.rpartition("/")[0]):
+        found = beside.at(tree, joined(home, written), ("",), (), f"from {home or 'the root'}")
+        if found:
+            return found
+    return Target(Origin.UNRESOLVED, by=f"no {written} there")

@@ -1,0 +1,110 @@
+"""Go: a package is a folder, named by the module path of the `go.mod` above it.
+
+A `replace` by a folder names a module too; what lies in a `vendor` folder is taken from there. A path whose first part
+has no dot is the standard library's, unless a module of the repository is called so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from concordance.link.ignored import Ignored
+from concordance.link.plainnames import PlainNames
+from concordance.link.tree import Tree, above, joined, nearness
+from concordance.link.world import World
+from concordance.model import Import, Origin, Target
+
+LANGUAGES = ("go",)
+_MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.M)
+_REQUIRED = re.compile(r"^\s*(?:require\s+)?\"?([\w~-]+\.[\w.~/-]+)\"?\s+v\d", re.M)
+_REPLACED = re.compile(r"^\s*(?:replace\s+)?\"?([^\s\"]+)\"?(?:\s+v\S+)?\s+=>\s+\"?(\.\.?/?[^\s\"]*)", re.M)
+
+
+def imports(tree: Tree) -> Callable[[str, Import], Target]:
+    """Finds packages."""
+    modules = _Modules(tree)
+    known: dict[tuple[str, str], Target] = {}
+
+    def resolve(path: str, one: Import) -> Target:
+        key = (path.rpartition("/")[0], one.module)
+        if key not in known:
+            known[key] = modules.find(*key)
+        return known[key]
+
+    return resolve
+
+
+def names(world: World) -> PlainNames:
+    """Links names."""
+    return PlainNames(world, LANGUAGES, package=True)
+
+
+class _Modules:
+    """The modules of a repository; one of a name may be in several places (an example's, a test's)."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._ignored = Ignored(tree)
+        self._homes: dict[str, list[str]] = {}
+        self._required: dict[str, str] = {}  # other modules, and the file that requires them
+        for path in tree.by_name.get("go.mod", ()):
+            text, home = tree.text(path), path.rpartition("/")[0]
+            for name in _MODULE.findall(text):
+                self._homes.setdefault(name, []).append(home)
+            for name, where in _REPLACED.findall(text):
+                folder = joined(home, where)
+                if folder is not None and folder not in self._homes.get(name, ()):
+                    self._homes.setdefault(name, []).append(folder)
+            for name in _REQUIRED.findall(text):
+                self._required.setdefault(name, path)
+
+    def find(self, folder: str, words: str) -> Target:
+        """What an import leads to, seen from a folder."""
+        if words.startswith("."):
+            files = self._files(joined(folder, words) or "")
+            return Target(Origin.REPOSITORY, files, by="relative path") if files else Target(Origin.UNRESOLVED)
+        if words == "C":
+            return Target(Origin.STANDARD, package="C", by="cgo")
+        missing = None
+        for name in _prefixes(words):
+            inside = words[len(name) + 1 :]
+            for home in sorted(self._homes.get(name, ()), key=lambda home: (-nearness(f"{folder}/", f"{home}/"), home)):
+                at = "/".join(filter(None, (home, inside)))
+                files = self._files(at)
+                if files:
+                    return Target(Origin.REPOSITORY, files, by=f"module {name}")
+                missing = missing or self._made(at, words)
+                missing = missing or Target(Origin.UNRESOLVED, by=f"{name} is here, {words} is not")
+        for home in above(folder):
+            files = self._files(f"{home}/vendor/{words}".lstrip("/"))
+            if files:
+                return Target(Origin.REPOSITORY, files, by="vendor folder")
+        if missing:
+            return missing
+        required = next((name for name in _prefixes(words) if name in self._required), "")
+        if required:
+            return Target(Origin.THIRD_PARTY, package=required, by=f"{self._required[required]} requires it")
+        if "." not in words.partition("/")[0]:
+            return Target(Origin.STANDARD, package=words, by="standard library")
+        return Target(Origin.THIRD_PARTY, package=words, by="not in the repository")
+
+    def _made(self, folder: str, words: str) -> Target | None:
+        """A package that a build makes."""
+        protos = tuple(path for path in self._tree.by_folder.get(folder, ()) if path.endswith(".proto"))
+        if protos:
+            return Target(Origin.GENERATED, protos, by=f"made from {protos[0]}")
+        ignored = self._ignored.by(f"{folder}/made.go")
+        return Target(Origin.GENERATED, package=words, by=f"{ignored} names {folder}") if ignored else None
+
+    def _files(self, folder: str) -> tuple[str, ...]:
+        """A package's files; its tests are not imported."""
+        inside = self._tree.by_folder.get(folder, ())
+        return tuple(path for path in inside if path.endswith(".go") and not path.endswith("_test.go"))
+
+
+def _prefixes(words: str) -> Iterator[str]:
+    """A path and those around it, the longest first."""
+    while words:
+        yield words
+        words = words.rpartition("/")[0]

@@ -1,0 +1,132 @@
+"""Java: a class lies in the folder of its package, under some source root; the end of the path tells.
+
+Of several roots the nearest is taken. A class that shares another's file is found by its definition.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from concordance.link.plainnames import PlainNames
+from concordance.link.tree import Tree, nearness
+from concordance.link.world import World
+from concordance.model import Import, Origin, Target
+
+LANGUAGES = ("java",)
+_STANDARD = (
+    "java.", "jdk.", "sun.", "com.sun.", "netscape.javascript.", "org.ietf.jgss.", "org.w3c.dom.", "org.xml.sax.",
+)  # fmt: skip
+_EXTENSIONS = frozenset(  # of javax, which other people's packages are also called by
+    ("accessibility", "crypto", "imageio", "lang", "management", "naming", "net", "print", "rmi", "script", "security",
+     "smartcardio", "sound", "sql", "swing", "tools", "xml")
+)  # fmt: skip
+_OTHERS = (".kt", ".groovy", ".scala")  # languages whose classes Java sees
+_TEMPLATES = tuple(f".java{ending}" for ending in (".in", ".template", ".tmpl", ".jte", ".ftl", ".vm", ".mustache"))
+_DEFINED = re.compile(r"\b(?:class|interface|enum|record|object)\s+([A-Za-z_]\w*)")
+_MADE = frozenset(("R", "BuildConfig", "BR"))  # what Android's build writes
+
+
+def imports(tree: Tree) -> Callable[[str, Import], Target]:
+    """Finds classes."""
+    classes = _Classes(tree)
+    known: dict[tuple[str, str, str], Target] = {}
+
+    def resolve(path: str, one: Import) -> Target:
+        key = (path.rpartition("/")[0], one.module, one.name)
+        if key not in known:
+            known[key] = classes.find(*key)
+        return known[key]
+
+    return resolve
+
+
+def names(world: World) -> PlainNames:
+    """Links names."""
+    return PlainNames(world, LANGUAGES, package=True)
+
+
+class _Classes:
+    """Looks classes and packages up by the ends of paths."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._homes: dict[str, list[str]] = {}
+        self._defined: dict[str, dict[str, str]] = {}
+
+    def find(self, folder: str, module: str, name: str) -> Target:
+        """What an import leads to, seen from a folder."""
+        parts = module.split(".")
+        if name == "*":
+            files = self._package(folder, parts)
+            if files:
+                return Target(Origin.REPOSITORY, files, by="package")
+        elif name:
+            parts.append(name)
+        for end in range(len(parts), 1, -1):  # what stands behind a class is inside of it
+            found = self._class(folder, parts[:end], (".java", *_OTHERS))
+            if found:
+                root = found.rpartition(".")[0].removesuffix("/".join(parts[:end])).strip("/")
+                return Target(Origin.REPOSITORY, (found,), by=f"source root {root or '.'}")
+        return self._second(folder, parts) or self._outside(folder, parts)
+
+    def _class(self, folder: str, parts: list[str], endings: tuple[str, ...]) -> str:
+        way = "/".join(parts)
+        for ending in endings:
+            paths = self._tree.by_name.get(parts[-1] + ending, ())
+            found = [path for path in paths if path == way + ending or path.endswith(f"/{way}{ending}")]
+            if found:
+                return min(found, key=lambda path: (-nearness(folder, path), path))
+        return ""
+
+    def _folders(self, folder: str, parts: list[str]) -> list[str]:
+        """The folders of a package that have classes in them, the nearest first."""
+        way = "/".join(parts)
+        found = self._homes.get(way)
+        if found is None:
+            named = self._tree.folders_by_name.get(parts[-1], ())
+            fit = (one for one in named if one == way or one.endswith(f"/{way}"))
+            found = self._homes[way] = [one for one in fit if any(map(_is_code, self._tree.by_folder.get(one, ())))]
+        return sorted(found, key=lambda one: (-nearness(folder, one), one)) if len(found) > 1 else found
+
+    def _package(self, folder: str, parts: list[str]) -> tuple[str, ...]:
+        """The files of a package, those of the nearest root."""
+        homes = self._folders(folder, parts)
+        return tuple(filter(_is_code, self._tree.by_folder[homes[0]])) if homes else ()
+
+    def _second(self, folder: str, parts: list[str]) -> Target | None:
+        """A class that another class's file defines beside it."""
+        for end in (len(parts) - 1, len(parts) - 2):
+            for home in self._folders(folder, parts[:end]) if end > 0 else ():
+                found = self._classes(home).get(parts[end])
+                if found:
+                    return Target(Origin.REPOSITORY, (found,), by=f"package {'.'.join(parts[:end])}")
+        return None
+
+    def _classes(self, home: str) -> dict[str, str]:
+        found = self._defined.get(home)
+        if found is None:
+            found = self._defined[home] = {}
+            for path in filter(_is_code, self._tree.by_folder.get(home, ())):
+                for name in _DEFINED.findall(self._tree.text(path)):
+                    found.setdefault(name, path)
+        return found
+
+    def _outside(self, folder: str, parts: list[str]) -> Target:
+        module = ".".join(parts)
+        if module.startswith(_STANDARD) or (parts[0] == "javax" and len(parts) > 1 and parts[1] in _EXTENSIONS):
+            return Target(Origin.STANDARD, package=".".join(parts[:2]), by="standard library")
+        for end in range(len(parts), 1, -1):
+            template = self._class(folder, parts[:end], _TEMPLATES)
+            if template:
+                return Target(Origin.GENERATED, (template,), by=f"made from {template}")
+        if not _MADE.isdisjoint(parts[-2:]) or "generated" in parts:
+            return Target(Origin.GENERATED, package=module, by="named as what a build writes")
+        for end in range(len(parts), 2, -1):
+            if self._folders(folder, parts[:end]):
+                return Target(Origin.UNRESOLVED, by=f"{'.'.join(parts[:end])} is here, {module} is not")
+        return Target(Origin.THIRD_PARTY, package=".".join(parts[:2]), by="not in the repository")
+
+
+def _is_code(path: str) -> bool:
+    return path.endswith((".java", *_OTHERS))

@@ -1,0 +1,35 @@
+"""Markdown: links and pictures with a relative path; a folder is its README.
+
+A page may be named as its reader finds it: without an ending, or as the page that is made of it. A path that starts
+with a slash is seen from the folder of the documentation, or else from the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from concordance.link import beside
+from concordance.link.sphinx import DIRECTIVES, directive
+from concordance.link.tree import Tree, above
+from concordance.model import Import, Origin, Target
+
+LANGUAGES = ("markdown",)
+_ENDINGS = ("", ".md", ".mdx", ".rst")
+_PAGES = ("README.md", "readme.md", "Readme.md", "index.md", "index.mdx", "_index.md", "README.rst", "README")
+
+
+def imports(tree: Tree) -> Callable[[str, Import], Target]:
+    """Finds what links lead to."""
+
+    def resolve(path: str, one: Import) -> Target:
+        if one.form in DIRECTIVES:
+            return directive(tree, path, one)
+        words = one.module
+        found = beside.link(tree, path, words, _ENDINGS, _PAGES)
+        if found.origin == Origin.UNRESOLVED and words.startswith("/"):
+            tops = (home for home in above(path.rpartition("/")[0]) if home)
+            tried = (beside.link(tree, path, words, _ENDINGS, _PAGES, top) for top in tops)
+            found = next((one for one in tried if one.paths), found)
+        return found
+
+    return resolve

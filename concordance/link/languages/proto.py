@@ -1,0 +1,38 @@
+"""Protocol buffers: imported files by their whole path from some root, which the longest common end tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from concordance.link import beside
+from concordance.link.plainnames import PlainNames
+from concordance.link.tree import Tree, above, nearness
+from concordance.link.world import World
+from concordance.model import Import, Origin, Target
+
+LANGUAGES = ("proto",)
+
+
+def imports(tree: Tree) -> Callable[[str, Import], Target]:
+    """Finds imported files."""
+
+    def resolve(path: str, one: Import) -> Target:
+        folder = path.rpartition("/")[0]
+        found = beside.ends(tree, one.module)
+        if found:
+            best = min(found, key=lambda p: (-nearness(folder, p.rpartition("/")[0]), p.count("/"), p))
+            root = best.removesuffix(one.module).strip("/")
+            return Target(Origin.REPOSITORY, (best,), by=f"import root {root or '.'}")
+        if one.module.startswith("google/protobuf/"):
+            return Target(Origin.STANDARD, package="protobuf", by="comes with the compiler")
+        first = one.module.partition("/")[0]
+        if "/" in one.module and not any(f"{home}/{first}".lstrip("/") in tree.folders for home in above(folder)):
+            return Target(Origin.THIRD_PARTY, package=first, by="not in the repository")
+        return Target(Origin.UNRESOLVED, by="not in the repository")
+
+    return resolve
+
+
+def names(world: World) -> PlainNames:
+    """Links names."""
+    return PlainNames(world, LANGUAGES, whole=True)

@@ -1,0 +1,20 @@
+"""reST: documents by path, with or without their ending, and Python objects that `autodoc` names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from concordance.link.sphinx import directive
+from concordance.link.tree import Tree
+from concordance.model import Import, Target
+
+LANGUAGES = ("rst",)
+
+
+def imports(tree: Tree) -> Callable[[str, Import], Target]:
+    """Finds documents and modules."""
+
+    def resolve(path: str, one: Import) -> Target:
+        return directive(tree, path, one)
+
+    return resolve

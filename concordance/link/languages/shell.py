@@ -1,0 +1,29 @@
+"""Shell: files that a script sources, by path; a script's names are seen by who sources it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from concordance.link import beside
+from concordance.link.plainnames import PlainNames
+from concordance.link.tree import Tree
+from concordance.link.world import World
+from concordance.model import Import, Origin, Target
+
+LANGUAGES = ("shell",)
+
+
+def imports(tree: Tree) -> Callable[[str, Import], Target]:
+    """Finds sourced files."""
+
+    def resolve(path: str, one: Import) -> Target:
+        if one.module.startswith("/"):
+            return Target(Origin.UNRESOLVED, by="outside the repository")
+        return beside.target(tree, path, one.module)
+
+    return resolve
+
+
+def names(world: World) -> PlainNames:
+    """Links names."""
+    return PlainNames(world, LANGUAGES, whole=True)

@@ -1,0 +1,82 @@
+"""Starlark: loaded files by their labels, seen from the nearest workspace.
+
+What begins with `@` is another repository's, but for the workspace's own name, and those that it says lie in a folder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from concordance.link.plainnames import PlainNames
+from concordance.link.tree import Tree, above, joined
+from concordance.link.world import World
+from concordance.model import Import, Origin, Target
+
+LANGUAGES = ("starlark",)
+_MARKS = ("WORKSPACE", "WORKSPACE.bazel", "WORKSPACE.bzlmod", "MODULE.bazel", "REPO.bazel", ".buckconfig")
+_NAME = re.compile(r"\b(?:workspace|module)\s*\(\s*(?:[^()]*?,\s*)?name\s*=\s*\"([^\"]+)\"")
+_LOCAL = re.compile(r"\blocal_(?:repository|path_override)\s*\(([^()]*)\)")
+_KEY = re.compile(r"\b(name|module_name|path)\s*=\s*\"([^\"]+)\"")
+
+
+def imports(tree: Tree) -> Callable[[str, Import], Target]:
+    """Finds loaded files."""
+    spaces = _Spaces(tree)
+
+    def resolve(path: str, one: Import) -> Target:
+        label = one.module
+        outside, slashes, inside = label.partition("//")
+        folder, colon, name = inside.rpartition(":") if slashes else (label, "", "")
+        if not slashes:  # of the same package
+            found = tree.file(joined(path.rpartition("/")[0], label.lstrip(":")) or "")
+            how = "label of this package"
+        else:
+            if not colon:  # the last part names the file too
+                folder, name = inside, inside.rpartition("/")[2]
+            top = spaces.top(path, outside.lstrip("@"))
+            if top is None:
+                return _outside(outside.lstrip("@"))
+            found, how = tree.file("/".join(filter(None, (top, folder, name)))), f"label from {top or 'the root'}"
+        if not found:
+            return Target(Origin.UNRESOLVED, by=f"no {label} there")
+        return Target(Origin.REPOSITORY, (found,), by=how)
+
+    return resolve
+
+
+def _outside(name: str) -> Target:
+    if name in ("bazel_tools", "prelude"):
+        return Target(Origin.STANDARD, package=name, by="comes with the tool")
+    return Target(Origin.THIRD_PARTY, package=name, by="another repository")
+
+
+class _Spaces:
+    """The workspaces of a repository: folders that labels are seen from."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._homes = {path.rpartition("/")[0] for name in _MARKS for path in tree.by_name.get(name, ())}
+        self._named: dict[str, str] = {}
+        for home in sorted(self._homes):
+            for mark in _MARKS:
+                text = tree.text(f"{home}/{mark}".lstrip("/"))
+                for name in _NAME.findall(text):
+                    self._named.setdefault(name, home)
+                for said in _LOCAL.findall(text):
+                    keys = dict(_KEY.findall(said))
+                    where = joined(home, keys.get("path", "")) if "path" in keys else None
+                    name = keys.get("name") or keys.get("module_name")
+                    if name and where is not None:
+                        self._named.setdefault(name, where)
+
+    def top(self, path: str, name: str) -> str | None:
+        """The folder that a label is seen from, given the repository it names; None where that is another one."""
+        if name:
+            return self._named.get(name)
+        return next((home for home in above(path.rpartition("/")[0]) if home in self._homes), "")
+
+
+def names(world: World) -> PlainNames:
+    """Links names."""
+    return PlainNames(world, LANGUAGES)

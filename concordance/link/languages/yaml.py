@@ -1,0 +1,50 @@
+"""YAML workflows: actions and reusable workflows of the repository (`./…`), images, and actions of others.
+
+An action by its full name (`owner/repository/path@version`) is the repository's own where a file that speaks for the
+project names that owner and repository, and the path is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from concordance.link import beside
+from concordance.link.tree import Tree
+from concordance.model import Import, Origin, Target
+
+LANGUAGES = ("yaml",)
+_PAGES = ("action.yml", "action.yaml")
+_SPEAKING = (
+    "pyproject.toml", "setup.py", "setup.cfg", "package.json", "Cargo.toml", "go.mod", "README.md", "README.rst",
+)  # fmt: skip
+
+
+def imports(tree: Tree) -> Callable[[str, Import], Target]:
+    """Finds actions."""
+    own: dict[str, bool] = {}
+
+    def is_own(name: str) -> bool:
+        if name not in own:
+            own[name] = any(f"github.com/{name}" in tree.text(path) for path in _SPEAKING)
+        return own[name]
+
+    def resolve(path: str, one: Import) -> Target:
+        words = one.module
+        if words.startswith("./"):  # from the repository's root, wherever the workflow lies
+            found = beside.at(tree, words[2:].rstrip("/"), ("",), _PAGES, "from the root")
+            inner = words.find("/.github/")  # the repository may be checked out into a folder
+            if found is None and inner > 0:
+                found = beside.at(tree, words[inner + 1 :].rstrip("/"), ("",), _PAGES, "from the root")
+            return found or Target(Origin.UNRESOLVED, by=f"no {words} there")
+        if words.startswith("docker://"):
+            return Target(Origin.THIRD_PARTY, package=words.removeprefix("docker://"), by="image")
+        name, _, version = words.partition("@")
+        owner, _, rest = name.partition("/")
+        repository, _, inside = rest.partition("/")
+        if inside and is_own(f"{owner}/{repository}"):
+            found = beside.at(tree, inside, ("",), _PAGES, f"own repository, at {version}")
+            if found:
+                return found
+        return Target(Origin.THIRD_PARTY, package=f"{owner}/{repository}".rstrip("/"), by="another repository")
+
+    return resolve

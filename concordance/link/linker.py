@@ -1,0 +1,148 @@
+"""Links files: what every expression of a file names, and who uses what.
+
+In: a `World` and a file's number. Out: `LinkedFile`: the file's links as bytes, its outgoing uses, and
+which of its methods override which. Languages without a linker of their own get their imports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+
+from concordance import plugins
+from concordance.facts.pack import pack
+from concordance.facts.write import Linkable, LinkedFile
+from concordance.model import ROLES, Kind, Links, Role, Trust, packed, unpacked
+
+from . import runs
+from .tree import Tree
+from .world import Found, Loaded, Names, World
+
+LANGUAGES = "concordance.link.languages"
+_IMPORT = 1 << ROLES.index(Role.IMPORT)
+_CALL = 1 << ROLES.index(Role.CALL)
+_METHODS = frozenset((Kind.METHOD, Kind.PROPERTY, Kind.FUNCTION))
+_CLASSES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.UNION))
+_FARTHEST = 64  # classes on the way up from one: a longer way is a mistake in it
+
+
+class Linker:
+    """Links the files of one repository."""
+
+    def __init__(self, tree: Tree, files: list[Linkable]) -> None:
+        self._modules: dict[str, ModuleType] = {}
+        for name in plugins.names(LANGUAGES):
+            module = plugins.load(LANGUAGES, name)
+            self._modules.update(dict.fromkeys(module.LANGUAGES, module))
+        self.world = World(tree, files, {name: module.imports for name, module in self._modules.items()})
+        self._names: dict[str, Names | None] = {}
+
+    def prepare(self) -> None:
+        """Makes what all files need, once, before workers are forked."""
+        for language in {row.language for row in self.world.files if row.flow}:
+            self.names(language)
+
+    def names(self, language: str) -> Names | None:
+        """The linker of a language's names, where it has one; languages of one family share theirs."""
+        module = self._modules.get(language)
+        if module is None or not hasattr(module, "names"):
+            return None
+        if module.__name__ not in self._names:
+            self._names[module.__name__] = module.names(self.world)
+        return self._names[module.__name__]
+
+    def link(self, number: int) -> LinkedFile:
+        """One file."""
+        file = self.world.load(number)
+        names = self.names(file.language)
+        found = names.found(file) if names is not None else []
+        overrides = list(self._overrides(file, names)) if names is not None else []
+        resolvers: dict[str, int] = {}
+        by = bytes([resolvers.setdefault(row.by, len(resolvers)) for row in found])
+        links = Links(
+            packed([row.use for row in found]), packed([row.target for row in found]),
+            bytes([row.trust for row in found]), by, tuple(resolvers), self.world.targets(file),
+        )  # fmt: skip
+        resolved = len({row.use for row in found})
+        row = self.world.files[number]
+        uses, missed = self._uses(file, found)
+        rows = list(zip(*map(unpacked, uses[:4]), strict=True))
+        edges = runs.edges(file, found, rows, names)
+        return LinkedFile(row.id, pack(links), uses, missed, overrides, edges, len(file.op), resolved)
+
+    def _uses(self, file: Loaded, found: list[Found]) -> tuple[tuple[bytes, ...], dict[str, tuple[int, int]]]:
+        """Who in a file uses what: each pair once, with its roles, the best trust and how often; where there is better
+        than a guess, guesses count for nothing. And how often names lead nowhere, in calls and at all."""
+        targets: dict[int, list[Found]] = {}
+        for row in found:
+            targets.setdefault(row.use, []).append(row)
+        uses: dict[tuple[int, int], tuple[int, int, int]] = {}
+        missed: dict[str, tuple[int, int]] = {}
+        flow = file.flow
+        base = file.base
+        rows = zip(*map(unpacked, (flow.user, flow.used, flow.roles, flow.times)), strict=True)
+        for user, used, roles, times in rows:
+            if used not in targets:
+                name = file.free_name(used)
+                calls, all_ = missed.get(name, (0, 0))
+                if name:
+                    missed[name] = (calls + times if roles & _CALL else calls, all_ + times)
+                continue
+            for row in targets[used]:
+                key = (row.target, base + user)
+                had = uses.get(key)
+                if had is None or bool(had[1]) < bool(row.trust):
+                    uses[key] = (roles, int(row.trust), times)
+                elif bool(had[1]) == bool(row.trust):
+                    uses[key] = (had[0] | roles, max(had[1], row.trust), had[2] + times)
+        for target in self.world.targets(file):
+            for path in target.paths[:1]:
+                number = self.world.number.get(path)
+                if number is not None:
+                    key = (self.world.files[number].base, base)
+                    roles, trust, times = uses.get(key, (0, 0, 0))
+                    uses[key] = (roles | _IMPORT, max(trust, int(Trust.VIA_IMPORT)), times)
+        pairs = [pair for pair in uses if pair != (base, base)]
+        columns = zip(*((*pair, *uses[pair]) for pair in pairs), strict=True)
+        return tuple(packed(list(column)) for column in columns), missed
+
+    def _overrides(self, file: Loaded, names: Names) -> Iterator[tuple[int, int, int]]:
+        """The methods of a file's classes that stand in for a base's."""
+        if hasattr(names, "overrides"):  # the language says itself which do
+            yield from names.overrides(file)
+            return
+        for symbol in range(len(file.symbol_kind)):
+            if file.kind(symbol) not in _CLASSES or symbol not in file.members:
+                continue
+            above = self._above(file, symbol, names)
+            for name, members in file.members[symbol].items() if above else ():
+                for member in members:
+                    if file.kind(member) in _METHODS:
+                        target = _member(above, file.names[name])
+                        if target is not None:
+                            yield file.id(member), target, int(Trust.EXACT)
+
+    def _above(self, file: Loaded, symbol: int, names: Names) -> list[tuple[Loaded, int]]:
+        """The classes above one, nearest first."""
+        found: list[tuple[Loaded, int]] = []
+        seen = {(file.number, symbol)}
+        waiting = [(file, symbol)]
+        while waiting and len(found) < _FARTHEST:
+            below = waiting.pop(0)
+            for identity in names.bases(*below):
+                above, place = self.world.owner(identity)
+                if (above.number, place) not in seen and place >= 0:
+                    seen.add((above.number, place))
+                    found.append((above, place))
+                    waiting.append((above, place))
+        return found
+
+
+def _member(classes: list[tuple[Loaded, int]], name: str) -> int | None:
+    """The method of a name in the nearest class that has one."""
+    for file, symbol in classes:
+        place = file.word.get(name)
+        for member in file.members.get(symbol, {}).get(place, ()) if place is not None else ():
+            if file.kind(member) in _METHODS:
+                return file.id(member)
+    return None

@@ -1,0 +1,251 @@
+"""Names of languages with plain module rules: Java, Go, Rust, JavaScript, TypeScript, build and shell files.
+
+In: a file's flow. Out: `Found` rows: names by scope, through imports, among the files of one package, and
+members of files, of classes (through their bases) and of names whose type is written beside them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from concordance.model import Given, Import, Kind, Op, Trust, unpacked
+
+from .world import Found, Loaded, World
+
+Place = tuple[Loaded, int]  # a symbol of a file; -1 is the file itself
+_CLASSES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.UNION))
+_DEEPEST = 24
+_PARTS = re.compile(r"[/.:]+")
+
+
+class PlainNames:
+    """Links files of one language or family."""
+
+    def __init__(self, world: World, languages: tuple[str, ...], package: bool = False, whole: bool = False) -> None:
+        """`package`: files of a folder see one another's names; `whole`: an import brings in all that a file has."""
+        self.world, self.languages, self.whole = world, languages, whole
+        self._folders: dict[str, list[int]] = {}
+        for number, row in enumerate(world.files if package else ()):
+            if row.language in languages and row.flow:
+                self._folders.setdefault(row.path.rpartition("/")[0], []).append(number)
+        self._bases: dict[int, list[int]] = {}
+        self._outlying: dict[int, dict[tuple[str, str], int]] = {}
+
+    # --- what is asked
+
+    def found(self, file: Loaded) -> list[Found]:
+        """What the expressions of a file name."""
+        rows = []
+        for use in sorted(set(unpacked(file.flow.used))):
+            op = file.op[use]
+            if op == Op.UNKNOWN:
+                continue
+            place = self.place(file, use)
+            if place is None:
+                continue
+            inside = place[0].number == file.number and op in (Op.NAME, Op.SYMBOL)
+            trust = Trust.EXACT if inside or (op == Op.MEMBER and place[1] >= 0) else Trust.VIA_IMPORT
+            rule = "scope" if inside else "member" if op == Op.MEMBER else "package" if op == Op.LOOKUP else "import"
+            rows.append(Found(use, place[0].id(place[1]), trust, rule))
+        return rows
+
+    def bases(self, file: Loaded, symbol: int) -> list[int]:
+        """The ids of a class's bases."""
+        identity = file.id(symbol)
+        if identity not in self._bases:
+            self._bases[identity] = []  # of a class that is above itself
+            places = [self.place(file, value) for value in file.said(symbol, Given.BASE)]
+            self._bases[identity] = [p[0].id(p[1]) for p in places if p is not None and p != (file, symbol)]
+        return self._bases[identity]
+
+    # --- where expressions lead
+
+    def place(self, file: Loaded, expression: int, depth: int = 0) -> Place | None:
+        """What an expression names."""
+        op, left, right = file.op[expression], file.left[expression], file.right[expression]
+        if depth > _DEEPEST:
+            return None
+        if op == Op.SYMBOL:
+            return file, left
+        if op == Op.NAME:
+            return self._variable(file, left)
+        if op == Op.LOOKUP:
+            return self._outside(file, file.names[left])
+        if op in (Op.IMPORT, Op.PACKAGE):
+            return self._imported(file, left)
+        if op == Op.MEMBER:
+            return self._member(file, left, file.names[right], depth)
+        return None
+
+    def _variable(self, file: Loaded, variable: int) -> Place | None:
+        symbol = file.variable_symbol[variable]
+        if symbol:
+            return file, symbol - 1
+        for value in file.values[variable]:
+            if file.op[value] in (Op.IMPORT, Op.PACKAGE):
+                return self._imported(file, file.left[value])
+            if file.op[value] == Op.SYMBOL:
+                return file, file.left[value]
+        return None
+
+    def _files(self, file: Loaded, place: int) -> list[Loaded]:
+        """The files that an import leads to."""
+        targets = self.world.targets(file)
+        numbers = self.world.number
+        return [self.world.load(numbers[path]) for path in targets[place].paths if path in numbers] if targets else []
+
+    def _imported(self, file: Loaded, place: int, hops: int = 0) -> Place | None:
+        row: Import = file.flow.imports[place]
+        files = self._files(file, place)
+        if not row.name or row.name == "*":
+            return (files[0], -1) if files else None
+        for other in files:
+            found = self._offered(other, row.name, hops)
+            if found is not None:
+                return found
+        return (files[0], -1) if files and row.name == "default" else None
+
+    def _offered(self, file: Loaded, name: str, hops: int = 0) -> Place | None:
+        """What a file offers under a name: its own, or one that it hands on."""
+        own = self._own(file, name)
+        if own is not None or hops > _DEEPEST:
+            return own
+        for place, row in enumerate(file.flow.imports):
+            if row.form == "export" and name == (row.alias or row.name):
+                return self._imported(file, place, hops + 1)
+            if row.name == "*" and row.form == "export":
+                for other in self._files(file, place):
+                    if other.number != file.number:
+                        found = self._offered(other, name, hops + 1)
+                        if found is not None:
+                            return found
+        return None
+
+    def _own(self, file: Loaded, name: str) -> Place | None:
+        """What stands at the top of a file under a name; namespaces of the file's own count as its top."""
+        word = file.word.get(name)
+        if word is None:
+            return None
+        found = file.members.get(-1, {}).get(word)
+        if found:
+            return file, found[0]
+        for symbol in (s for held in file.members.get(-1, {}).values() for s in held):
+            if file.kind(symbol) == Kind.NAMESPACE and word in file.members.get(symbol, {}):
+                return file, file.members[symbol][word][0]
+        return None
+
+    def _outside(self, file: Loaded, name: str) -> Place | None:
+        """A name that the file does not bind: of the same package, or of a file that is brought in whole."""
+        for number in self._folders.get(file.path.rpartition("/")[0], ()):
+            if number != file.number:
+                found = self._own(self.world.load(number), name)
+                if found is not None:
+                    return found
+        for place, row in enumerate(file.flow.imports):
+            if row.name not in ("", "*"):
+                continue
+            if not row.name and not row.alias and _PARTS.split(row.module)[-1] == name:  # Go: "a/b/c" is c
+                return self._imported(file, place)
+            for other in self._files(file, place) if self.whole or row.name == "*" else ():
+                if other.language in self.languages:
+                    found = self._own(other, name)
+                    if found is not None:
+                        return found
+        return None
+
+    def _member(self, file: Loaded, receiver: int, name: str, depth: int) -> Place | None:
+        if file.op[receiver] == Op.SUPER:
+            return self._first(self._above((file, file.left[receiver] - 1))[1:], name)
+        place = self.place(file, receiver, depth + 1)
+        if place is not None and place[1] < 0:
+            for number in self._package_of(place[0]):
+                found = self._offered(self.world.load(number), name)
+                if found is not None:
+                    return found
+            return None
+        if place is None or place[0].kind(place[1]) not in _CLASSES:
+            if place is not None and place[0].kind(place[1]) == Kind.NAMESPACE:
+                return self._inside(place, name) or self._in_module(place, name)
+            place = self.type(file, receiver, depth + 1)
+        if place is None:
+            return None
+        return self._first(self._above(place), name)
+
+    def _in_module(self, place: Place, name: str) -> Place | None:
+        """A member of a module that a file declares and another holds: Rust's `mod x;`."""
+        file, symbol = place
+        for n, row in enumerate(file.flow.imports):
+            if row.form == "mod" and row.module.rpartition("::")[2] == file.names[file.symbol_name[symbol]]:
+                for other in self._files(file, n):
+                    return self._offered(other, name)
+        return None
+
+    def _package_of(self, file: Loaded) -> list[int]:
+        """A file's own number, and those of its package."""
+        rest = self._folders.get(file.path.rpartition("/")[0], ())
+        return [file.number, *(number for number in rest if number != file.number)]
+
+    def _inside(self, place: Place, name: str) -> Place | None:
+        file, symbol = place
+        word = file.word.get(name)
+        found = file.members.get(symbol, {}).get(word) if word is not None else None
+        if found:
+            return file, found[0]
+        owner = file.names[file.symbol_name[symbol]]
+        for number in self._package_of(file)[1:]:  # a method may stand in another file of the package
+            other = self.world.load(number)
+            there = self._apart(other).get((owner, name))
+            if there is not None:
+                return other, there
+        return None
+
+    def _apart(self, file: Loaded) -> dict[tuple[str, str], int]:
+        """The methods of a file whose class is in another: by the class's name and their own."""
+        if file.number not in self._outlying:
+            within = unpacked(file.flow.symbol_within) if file.flow.symbol_within else ()
+            self._outlying[file.number] = {
+                (file.names[owner - 1], file.names[file.symbol_name[symbol]]): symbol
+                for symbol, owner in enumerate(within) if owner
+            }  # fmt: skip
+        return self._outlying[file.number]
+
+    def _first(self, classes: list[Place], name: str) -> Place | None:
+        """A member of the first class that has it."""
+        return next((found for found in (self._inside(one, name) for one in classes) if found is not None), None)
+
+    def _above(self, place: Place) -> list[Place]:
+        """A class and those above it."""
+        found, seen = [place], {place[0].id(place[1])}
+        for file, symbol in found:
+            for identity in self.bases(file, symbol) if symbol >= 0 and len(found) < _DEEPEST else ():
+                if identity not in seen:
+                    seen.add(identity)
+                    found.append(self.world.owner(identity))
+        return found
+
+    def type(self, file: Loaded, expression: int, depth: int = 0) -> Place | None:
+        """The class of what an expression is, where it is written beside its name."""
+        if depth > _DEEPEST:
+            return None
+        if file.op[expression] == Op.OF_TYPE:
+            return self._class(self.place(file, file.left[expression], depth + 1))
+        values: list[int] = []
+        if file.op[expression] == Op.NAME:
+            values = file.values[file.left[expression]]
+        else:
+            place = self.place(file, expression, depth + 1)
+            if place is not None and place[1] >= 0:
+                file, symbol = place
+                parent = file.symbol_parent[symbol] - 1
+                scope = file.opened.get(parent, 0) if parent >= 0 else 0
+                variable = file.variables.get((scope, file.symbol_name[symbol]))
+                values = file.values[variable] if variable is not None else []
+        for value in values:
+            if file.op[value] == Op.OF_TYPE:
+                found = self._class(self.place(file, file.left[value], depth + 1))
+                if found is not None:
+                    return found
+        return None
+
+    def _class(self, place: Place | None) -> Place | None:
+        return place if place is not None and place[1] >= 0 and place[0].kind(place[1]) in _CLASSES else None

@@ -1,0 +1,113 @@
+"""Python's names: what each expression of a file names, how sure that is, and by which rule.
+
+In: a file's flow. Out: `Found` rows. A name is followed through scopes, imports and re-exports; a member
+through the value that it hangs on. A member of something unknown is linked only where the repository
+defines its name once (unique name), or a few times (candidates).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.model import KINDS, Kind, Op, Trust, unpacked
+
+from .pythonclasses import Classes, Place
+from .pythonown import CLASS, FUNCTION, INSTANCE, MODULE, OUTER, OWN, OWN_CLASS, SUPER, Values
+from .pythonruns import Runs
+from .pythonvalues import Evaluator
+from .runs import Edge
+from .world import Found, Loaded, World
+
+FEW = 5  # definitions of a name that may be meant, where nothing else is known
+_MEMBERS = frozenset(
+    place for place, kind in enumerate(KINDS) if kind in (Kind.METHOD, Kind.PROPERTY, Kind.FIELD, Kind.ENUMERATOR)
+)
+_EVERYBODYS = frozenset(
+    name for kind in (str, bytes, list, dict, set, tuple, int, float, object, type, Exception) for name in dir(kind)
+)
+_RULES = {
+    MODULE: ("module", Trust.VIA_IMPORT), CLASS: ("class", Trust.EXACT), SUPER: ("super", Trust.EXACT),
+    INSTANCE: ("type of the receiver", Trust.EXACT),
+}  # fmt: skip
+
+
+class PythonNames:
+    """Links Python files."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.classes = Classes(world)
+        self.values = Evaluator(self.classes)
+        self.carried = self._carried()
+
+    def _carried(self) -> dict[str, list[int]]:
+        """The members of all classes by name, where only a few have it."""
+        found: dict[str, list[int]] = {}
+        for number, row in enumerate(self.world.files):
+            if row.language != "python" or not row.flow:
+                continue
+            file = self.world.load(number)
+            for symbol, kind in enumerate(file.symbol_kind):
+                if kind in _MEMBERS:
+                    held = found.setdefault(file.names[file.symbol_name[symbol]], [])
+                    if len(held) <= FEW:
+                        held.append(file.id(symbol))
+        return {name: ids for name, ids in found.items() if len(ids) <= FEW and name not in _EVERYBODYS}
+
+    def bases(self, file: Loaded, symbol: int) -> list[int]:
+        """The ids of a class's bases."""
+        return self.classes.bases(file, symbol)
+
+    def runs(self, file: Loaded, called: set[tuple[int, int]]) -> Iterator[Edge]:
+        """What runs along with what, though no name says so; `called` are what is called, and by whom."""
+        return Runs(self.values).edges(file, called)
+
+    def found(self, file: Loaded) -> list[Found]:
+        """What the expressions of a file name."""
+        rows: list[Found] = []
+        for use in sorted(set(unpacked(file.flow.used))):
+            op = file.op[use]
+            if op == Op.MEMBER:
+                rows += self._member(file, use)
+                continue
+            place: Place | None = None
+            rule, trust = "import", Trust.VIA_IMPORT
+            if op == Op.NAME:
+                variable = file.left[use]
+                place = self.classes.of_variable(file, variable)
+                if place is not None and place[0] is file:
+                    rule, trust = "scope", Trust.EXACT
+            elif op == Op.LOOKUP:
+                place = self.classes.starred(file, file.names[file.left[use]])
+                rule = "import *"
+            elif op == Op.IMPORT:
+                place = self.classes.imported(file, file.left[use])
+            elif op == Op.PACKAGE:
+                place = self.classes.package(file, file.left[use], file.right[use])
+            elif op == Op.SYMBOL:
+                place, rule, trust = (file, file.left[use]), "scope", Trust.EXACT
+            if place is not None and not isinstance(place, str):
+                rows.append(Found(use, place[0].id(place[1]), trust, rule))
+        return rows
+
+    def _member(self, file: Loaded, use: int) -> list[Found]:
+        name = file.names[file.right[use]]
+        values = self.values.ask(file, file.left[use])
+        rows: list[Found] = []
+        for value in values:
+            place = self.values.find(value, name)
+            if place is not None and not isinstance(place, str):
+                rule, trust = _RULES[value.tag]
+                rows.append(Found(use, place[0].id(place[1]), trust, rule))
+        if len(rows) > 1:
+            rows = [row._replace(trust=min(row.trust, Trust.UNIQUE_NAME)) for row in dict.fromkeys(rows)]
+        if not rows and not self._is_known(values):
+            ids = self.carried.get(name, ())
+            trust = Trust.UNIQUE_NAME if len(ids) == 1 else Trust.CANDIDATE
+            rule = "only definition of this name" if len(ids) == 1 else f"one of {len(ids)} definitions of this name"
+            rows = [Found(use, identity, trust, rule) for identity in ids]
+        return rows
+
+    def _is_known(self, values: Values) -> bool:
+        """Whether it is known what a member hangs on: then it is nobody else's."""
+        return any(value.tag in (MODULE, OUTER, OWN, OWN_CLASS, FUNCTION) for value in values)

@@ -1,0 +1,103 @@
+"""Python's own types, as far as they lead to others: what a container holds, what its methods give.
+
+In: a type's name and what it holds. Out: what comes out of it by iterating, by an index or by a method.
+A member of such a type is nobody's in the repository, which is worth knowing: it is no candidate.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import NamedTuple
+
+MODULE, CLASS, INSTANCE, FUNCTION, SUPER, OWN, OWN_CLASS, OUTER = range(8)
+
+
+class Value(NamedTuple):
+    """What an expression may be at run time."""
+
+    tag: int
+    id: int | str  # of a module its number, of what is defined here its id, of what is not its dotted name
+    holds: tuple[Values, ...] = ()  # what it holds or gives, by place
+
+
+Values = tuple[Value, ...]
+BUILTIN = frozenset(dir(builtins)) | {"__file__", "__name__", "__doc__", "__path__", "__spec__", "reveal_type"}
+
+# Types with one kind of element, and those whose first parameter is a key.
+_ONE = frozenset(
+    ("list", "set", "frozenset", "deque", "List", "Set", "FrozenSet", "Deque", "Iterator", "Iterable", "Sequence",
+     "MutableSequence", "Collection", "Container", "AbstractSet", "MutableSet", "KeysView", "ValuesView", "Generator",
+     "AsyncIterator", "AsyncIterable", "AsyncGenerator", "Reversible", "OrderedSet", "Queue", "Counter")
+)  # fmt: skip
+_KEYED = frozenset(
+    ("dict", "Dict", "defaultdict", "DefaultDict", "OrderedDict", "Mapping", "MutableMapping", "ChainMap", "ItemsView",
+     "WeakValueDictionary", "WeakKeyDictionary", "MappingProxyType")
+)  # fmt: skip
+_PLAIN = frozenset(("str", "int", "float", "bool", "bytes", "complex", "bytearray", "slice", "range", "property"))
+_OTHER = frozenset(("tuple", "Tuple", "contextmanager", "ContextManager", "AbstractContextManager", "Callable"))
+_YIELDED = frozenset(("Iterator", "Iterable", "Generator", "AsyncIterator", "AsyncIterable", "AsyncGenerator"))
+HELD = _ONE | _KEYED | _PLAIN | _OTHER
+
+# Forms of typing that stand for their parameters: all of them, or (1) the first.
+FORMS = {
+    "Optional": 0, "Union": 0, "ClassVar": 1, "Final": 1, "Annotated": 1, "Required": 1, "NotRequired": 1,
+    "ReadOnly": 1, "Awaitable": 1, "TypeGuard": 1, "InitVar": 1, "Unpack": 1,
+}  # fmt: skip
+
+# What gives back its first argument, or one like it.
+_SAME = frozenset(("copy.copy", "copy.deepcopy", "dataclasses.replace", "functools.wraps", "weakref.proxy"))
+_OVER = frozenset(("builtins.iter", "builtins.sorted", "builtins.reversed", "builtins.filter", "itertools.islice",
+                   "builtins.list", "builtins.set", "builtins.tuple", "builtins.frozenset"))  # fmt: skip
+_OUT_OF = frozenset(("builtins.next", "builtins.max", "builtins.min", "random.choice", "builtins.anext"))
+
+
+def element(value: Value, place: int = 0) -> Values:
+    """What iterating over a value gives; with place -1, what an index gives."""
+    if value.tag != OWN or not value.holds:
+        return ()
+    if value.id in _ONE:
+        return value.holds[0]
+    if value.id in _KEYED:
+        return value.holds[-1 if place else 0] if len(value.holds) > 1 or not place else ()
+    if value.id in ("tuple", "Tuple"):
+        found = [held for held in value.holds if held]
+        return found[0] if found and all(held == found[0] for held in found) else ()
+    return ()
+
+
+def each_yielded(value: Value) -> Values:
+    """What a generator gives to who runs it to its `yield`; any other value is given as it is."""
+    return element(value) if value.tag == OWN and value.id in _YIELDED else (value,)
+
+
+def method(name: str, holds: tuple[Values, ...], given: Values) -> Values:
+    """What a function or method from outside gives."""
+    if name in _SAME:
+        return given
+    if name == "builtins.type":
+        return tuple(Value(CLASS, value.id) for value in given if value.tag == INSTANCE)
+    if name in _OVER:
+        return (Value(OWN, "list", tuple(element(value) for value in given[:1])),)
+    if name in _OUT_OF:
+        return element(given[0]) if given else ()
+    if name == "builtins.enumerate":
+        pair = Value(OWN, "tuple", ((), element(given[0]) if given else ()))
+        return (Value(OWN, "Iterator", ((pair,),)),)
+    if holds and name.startswith("builtins.") and name.count(".") == 2:
+        _, kind, last = name.split(".")
+        return _of_container(kind, last, holds)
+    unsaid = name.endswith("TypeVar") or name in ("builtins.getattr", "builtins.super")
+    return () if unsaid else (Value(OUTER, name),)
+
+
+def _of_container(kind: str, name: str, holds: tuple[Values, ...]) -> Values:
+    if kind in _KEYED and len(holds) > 1:
+        if name == "items":
+            return (Value(OWN, "Iterator", ((Value(OWN, "tuple", (holds[0], holds[1])),),)),)
+        if name in ("keys", "values"):
+            return (Value(OWN, "Iterator", (holds[name == "values"],)),)
+        if name in ("get", "pop", "setdefault"):
+            return holds[1]
+    if kind in _ONE and name in ("pop", "popleft", "get", "get_nowait"):
+        return holds[0]
+    return (Value(OWN, kind, holds),) if name in ("copy", "union", "difference", "intersection") else ()

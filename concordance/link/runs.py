@@ -1,0 +1,98 @@
+"""What runs because something else runs, though no name in the text says so, in any language.
+
+In: a linked file. Out: the edges of the graph that tests and impact are answered from: every use that is more than a
+guess, and what comes along: a function inside of another, a class's constructor, and what the language's own rules
+say (`Names.runs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from concordance.facts.graph import BY_ROLES, Way, edge, packed_edges
+from concordance.model import Kind, Op, Trust, unpacked
+
+from .world import Found, Loaded, Names
+
+CLASSES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.INTERFACE, Kind.ENUM))
+FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY))
+_GTEST = ("TEST_F(", "TEST_P(", "TYPED_TEST(", "TYPED_TEST_P(")
+
+Edge = tuple[int, int, Way]  # target, user
+
+
+def edges(file: Loaded, found: list[Found], uses: Sequence[tuple[int, int, int, int]], names: Names | None) -> bytes:
+    """A file's edges, packed; `uses` are targets, users, roles and trust."""
+    runs = getattr(names, "runs", None)
+    passed = _passed(file, found) if runs is not None else set()
+    loading = _loading(file)
+    rows: set[int] = set()
+    called: set[tuple[int, int]] = set()
+    for target, user, roles, trust in uses:
+        if trust > Trust.CANDIDATE:
+            way = BY_ROLES[roles]
+            if way <= Way.READS:
+                way = Way.LOADS if user in loading else Way.PASSES if (target, user) in passed else way
+                if way is Way.CALLS:
+                    called.add((target, user))
+            rows.add(edge(target, user, way))
+    rows.update(edge(*one) for one in _along(file))
+    if runs is not None:
+        rows.update(edge(*one) for one in runs(file, called))
+    return packed_edges(rows)
+
+
+def _loading(file: Loaded) -> set[int]:
+    """Who is run when the file is loaded: the file itself, and its classes that are in no function."""
+    found = {file.base}
+    for symbol, around in enumerate(file.symbol_parent):
+        if file.base + around in found and file.kind(symbol) not in FUNCTIONS:
+            found.add(file.id(symbol))
+    return found
+
+
+def _passed(file: Loaded, found: list[Found]) -> set[tuple[int, int]]:
+    """The targets, with their users, that are named only before a dot."""
+    flow = file.flow
+    rows = list(zip(*map(unpacked, (flow.user, flow.used, flow.times)), strict=True))
+    before: dict[tuple[int, int], int] = {}
+    for user, used, times in rows:
+        if file.op[used] == Op.MEMBER:
+            key = user, file.left[used]
+            before[key] = before.get(key, 0) + times
+    targets: dict[int, list[int]] = {}
+    for row in found:
+        targets.setdefault(row.use, []).append(row.target)
+    only: dict[tuple[int, int], bool] = {}
+    for user, used, times in rows:
+        for target in targets.get(used, ()):
+            key = target, file.base + user
+            only[key] = only.get(key, True) and before.get((user, used), 0) >= times
+    return {key for key, passed in only.items() if passed}
+
+
+def _along(file: Loaded) -> Iterator[Edge]:
+    """What any language runs along."""
+    for symbol, around in enumerate(file.symbol_parent):
+        name = file.names[file.symbol_name[symbol]]
+        if file.kind(symbol) not in FUNCTIONS:
+            continue
+        if around:
+            kind = file.kind(around - 1)
+            if kind in FUNCTIONS:
+                yield file.id(symbol), file.base + around, Way.HOLDS
+            elif kind in CLASSES and name in ("constructor", file.names[file.symbol_name[around - 1]]):
+                yield file.id(symbol), file.base + around, Way.MAKES
+        if name.startswith(_GTEST):
+            yield from _fixture(file, symbol, name)
+
+
+def _fixture(file: Loaded, symbol: int, name: str) -> Iterator[Edge]:
+    """The class that a test of googletest is a member of, with what is run before and after."""
+    called = name.partition("(")[2].partition(",")[0].strip()
+    for place, word in enumerate(file.symbol_name):
+        if file.names[word] == called and file.kind(place) in CLASSES:
+            yield file.id(place), file.id(symbol), Way.ASKS
+            for hook in ("SetUp", "TearDown"):
+                for member in file.members.get(place, {}).get(file.word.get(hook, -1), ()):
+                    yield file.id(member), file.id(symbol), Way.SETS_UP

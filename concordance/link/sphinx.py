@@ -1,0 +1,69 @@
+"""What the directives and roles of Sphinx lead to, in reST and in Markdown.
+
+In: an import whose form is the directive's or role's name. Out: a `Target`. A document is named without its
+ending, from the naming file's folder, or with a slash from the folder of the documentation, which has the `conf.py`.
+Python is named by its dotted name (`automodule`, `autoclass`, `currentmodule` and their like): the longest beginning
+that is a module is the file, the rest a name in it.
+"""
+
+from __future__ import annotations
+
+from concordance.model import Import, Origin, Target
+
+from . import beside
+from .pythonroots import PythonModules
+from .tree import Tree, above
+
+_CODE = ("auto", "currentmodule", "module", "py:")
+DIRECTIVES = frozenset(
+    ("toctree", "include", "literalinclude", "doc", "download", "currentmodule", "module", "automodule", "autoclass",
+     "autofunction", "autosummary", "automethod", "autoattribute", "autodata", "autoexception", "autoproperty")
+)  # fmt: skip
+_WHOLE = frozenset(("autoclass", "autofunction", "autodata", "autoexception"))  # a dot in a name ends its module
+_ENDINGS = ("", ".rst", ".md", ".txt", ".ipynb", ".rest")
+_PAGES = ("index.rst", "index.md", "README.rst", "README.md")
+
+
+def directive(tree: Tree, path: str, one: Import) -> Target:
+    """What one directive names."""
+    if one.form.startswith(_CODE):
+        return _code(tree.once(PythonModules), path, one)
+    words = one.module
+    if one.form == "toctree" and words == "self":
+        return Target(Origin.REPOSITORY, (path,), by="this file")
+    if words.startswith("<"):
+        return Target(Origin.STANDARD, package="docutils", by="file of docutils")
+    return beside.link(tree, path, words, _ENDINGS, _PAGES, _top(tree, path))
+
+
+def _top(tree: Tree, path: str) -> str:
+    """The folder of the documentation that a file belongs to; the repository where none has settings."""
+    homes = above(path.rpartition("/")[0])
+    return next((home for home in homes if f"{home}/conf.py".lstrip("/") in tree.paths), "")
+
+
+def _code(modules: PythonModules, path: str, one: Import) -> Target:
+    """The module that a dotted name lies in.
+
+    A name stands in the current module, unless it has a module of its own before it.
+    """
+    name = one.name.partition("(")[0].strip()
+    inner, count = _longest(modules, path, f"{one.module}.{name}" if name else one.module)
+    if not name or count > len(one.module.split(".")):
+        return inner or modules.target(path, one.module.partition(".")[0])
+    own, _ = _longest(modules, path, name)
+    if own:
+        return own
+    if "." in name and one.form in _WHOLE:
+        return modules.outside(name)
+    return inner or modules.target(path, one.module.partition(".")[0])
+
+
+def _longest(modules: PythonModules, path: str, dotted: str) -> tuple[Target | None, int]:
+    """The longest beginning of a dotted name that is a module with a file, and how many parts it has."""
+    parts = dotted.split(".")
+    for end in range(len(parts), 0, -1):
+        found = modules.locate(path, ".".join(parts[:end]))
+        if found and found.paths:
+            return found, end
+    return None, 0

@@ -1,0 +1,193 @@
+"""The whole repository as the linker sees it: files by number, their flows unpacked when first needed.
+
+In: the ledger with each file's flow as bytes. Out: `Loaded` files, and where each import leads. A
+worker keeps what it has unpacked, for most files lead to the same few.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+from concordance.facts.pack import unpack_flow
+from concordance.facts.write import Linkable
+from concordance.model import KINDS, Flow, Given, Import, Kind, Op, Target, Trust, unpacked
+
+from .tree import Tree
+
+
+class Found(NamedTuple):
+    """One claim: what an expression of a file names."""
+
+    use: int
+    target: int  # an id
+    trust: Trust
+    by: str
+
+
+class Names(Protocol):
+    """What a language's linker can do."""
+
+    def found(self, file: Loaded) -> list[Found]:
+        """What the expressions of a file name; of one expression, the best first."""
+
+    def bases(self, file: Loaded, symbol: int) -> Sequence[int]:
+        """The ids of a class's bases that are in the repository."""
+
+
+class Loaded:
+    """One file's flow in lists."""
+
+    def __init__(self, number: int, row: Linkable, flow: Flow) -> None:
+        self.number, self.base, self.path, self.language = number, row.base, row.path, row.language
+        self.flow = flow
+        self.names = flow.names
+        self.op = flow.op
+        self.variable_scope = unpacked(flow.variable_scope)
+        self.variable_name = unpacked(flow.variable_name)
+        self.variable_symbol = unpacked(flow.variable_symbol)
+        self.symbol_kind = flow.symbol_kind
+        self.symbol_name = unpacked(flow.symbol_name)
+        self.symbol_parent = unpacked(flow.symbol_parent)
+        self.scope_symbol = unpacked(flow.scope_symbol)
+        self.scope_parent = unpacked(flow.scope_parent)
+
+    @cached_property
+    def left(self) -> list[int]:
+        """The left of each expression."""
+        return unpacked(self.flow.left).tolist()
+
+    @cached_property
+    def right(self) -> list[int]:
+        """The right of each expression."""
+        return unpacked(self.flow.right).tolist()
+
+    @cached_property
+    def worked_out(self) -> list[Any]:
+        """What a language's linker found of each expression."""
+        return [None] * len(self.op)
+
+    def kind(self, symbol: int) -> Kind:
+        """A symbol's kind."""
+        return KINDS[self.symbol_kind[symbol]]
+
+    def id(self, symbol: int) -> int:
+        """A symbol's id in the repository."""
+        return self.base + 1 + symbol
+
+    def free_name(self, expression: int) -> str:
+        """The name that an expression ends in, where nothing in this file binds it; "" where something does."""
+        op = self.op[expression]
+        if op == Op.CALL:  # of C: a name as it is called
+            expression = self.left[expression]
+            op = self.op[expression]
+        if op == Op.MEMBER:
+            return self.names[self.right[expression]]
+        return self.names[self.left[expression]] if op == Op.LOOKUP else ""
+
+    @cached_property
+    def word(self) -> dict[str, int]:
+        """The place of each name among the names."""
+        return {name: place for place, name in enumerate(self.names)}
+
+    @cached_property
+    def values(self) -> list[list[int]]:
+        """What is bound to each variable."""
+        found: list[list[int]] = [[] for _ in self.variable_scope]
+        flow = self.flow
+        for variable, value in zip(unpacked(flow.bound_variable), unpacked(flow.bound_value), strict=True):
+            found[variable].append(value)
+        return found
+
+    @cached_property
+    def variables(self) -> dict[tuple[int, int], int]:
+        """The whole variables by scope and name."""
+        rows = zip(self.variable_scope[: self.flow.whole], self.variable_name, strict=False)
+        return {row: place for place, row in enumerate(rows)}
+
+    @cached_property
+    def opened(self) -> dict[int, int]:
+        """The scope that each symbol opens."""
+        return {symbol - 1: scope for scope, symbol in enumerate(self.scope_symbol) if symbol}
+
+    @cached_property
+    def given(self) -> dict[tuple[int, int], list[int]]:
+        """What expressions say of symbols: by the symbol and a `Given`."""
+        found: dict[tuple[int, int], list[int]] = {}
+        flow = self.flow
+        rows = zip(unpacked(flow.given_symbol), flow.given_what, unpacked(flow.given_value), strict=True)
+        for symbol, what, value in rows:
+            found.setdefault((symbol, what), []).append(value)
+        return found
+
+    @cached_property
+    def members(self) -> dict[int, dict[int, list[int]]]:
+        """The symbols inside each symbol (-1: the file), by their names."""
+        found: dict[int, dict[int, list[int]]] = {}
+        for symbol, (parent, name) in enumerate(zip(self.symbol_parent, self.symbol_name, strict=True)):
+            found.setdefault(parent - 1, {}).setdefault(name, []).append(symbol)
+        return found
+
+    @cached_property
+    def arity(self) -> Sequence[int]:
+        """How many arguments each symbol takes, where the language says so."""
+        return unpacked(self.flow.symbol_arity)
+
+    @cached_property
+    def form(self) -> Sequence[int]:
+        """What tells each symbol from its overloads, where the language has them."""
+        return unpacked(self.flow.symbol_form)
+
+    def said(self, symbol: int, what: Given) -> list[int]:
+        """The expressions that say something of a symbol."""
+        return self.given.get((symbol, what), [])
+
+
+Resolve = Callable[[str, Import], Target]
+
+
+class World:
+    """All files."""
+
+    def __init__(self, tree: Tree, files: list[Linkable], resolvers: dict[str, Callable[[Tree], Resolve]]) -> None:
+        """`resolvers` makes, by language, what says where an import leads."""
+        self.tree, self.files = tree, files
+        self.number = {row.path: number for number, row in enumerate(files)}
+        self._resolvers = resolvers
+        self._resolve: dict[str, Resolve] = {}
+        self._loaded: dict[int, Loaded] = {}
+        self._targets: dict[int, tuple[Target, ...]] = {}
+
+    def load(self, number: int) -> Loaded:
+        """A file, unpacked."""
+        found = self._loaded.get(number)
+        if found is None:
+            row = self.files[number]
+            flow = unpack_flow(row.flow) if row.flow else Flow()
+            found = self._loaded[number] = Loaded(number, row, flow)
+        return found
+
+    def targets(self, file: Loaded) -> tuple[Target, ...]:
+        """Where each import of a file leads."""
+        found = self._targets.get(file.number)
+        if found is None:
+            resolve = self._resolver(file.language)
+            found = tuple(resolve(file.path, row) for row in file.flow.imports) if resolve is not None else ()
+            self._targets[file.number] = found
+        return found
+
+    def _resolver(self, language: str) -> Resolve | None:
+        if language not in self._resolve and language in self._resolvers:
+            self._resolve[language] = self._resolvers[language](self.tree)
+        return self._resolve.get(language)
+
+    @cached_property
+    def _bases(self) -> list[tuple[int, int]]:
+        return sorted((row.base, number) for number, row in enumerate(self.files))
+
+    def owner(self, identity: int) -> tuple[Loaded, int]:
+        """The file of an id, and the symbol's place in it (-1: the file itself)."""
+        base, number = self._bases[bisect_right(self._bases, (identity, len(self.files))) - 1]
+        return self.load(number), identity - base - 1

@@ -1,0 +1,1 @@
+"""Analyses over the whole repository, one file each: facts in, rows out."""

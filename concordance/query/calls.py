@@ -1,0 +1,122 @@
+"""Who calls whom.
+
+In: symbols. Out: the symbols at the other end of each call, each once, with how sure it is. A call
+belongs to the innermost function, class or file around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from concordance.facts.read import Place
+from concordance.model import ROLES, Op, Role, Trust, unpacked
+
+from .answers import Page, Row, full_name, name_of, start_of
+from .index import Index, rank_of
+from .opened import Claim, Opened
+
+_CALL = 1 << ROLES.index(Role.CALL)
+
+
+class Called(NamedTuple):
+    """One end of a call."""
+
+    place: Place
+    claim: Claim
+
+
+def callers(index: Index, symbols: Collection[Place], least: int) -> list[int]:
+    """The ids of all that call some symbols: those in the same files first, then source before tests."""
+    own = {symbol.path for symbol in symbols}
+    users = dict.fromkeys(
+        user
+        for user, roles, trust, _ in index.facts.uses(symbol.id for symbol in symbols)
+        if trust >= least and (roles & _CALL or not least)
+    )
+    if least != Trust.UNIQUE_NAME:  # the store keeps the roles of the best uses, whatever they are
+        users = dict.fromkeys(_claims(index, users, frozenset(symbol.id for symbol in symbols), least))
+    order: dict[str, tuple[bool, int, str]] = {}
+
+    def key(user: int) -> tuple[bool, int, str, int]:
+        path = index.path_of(user)
+        if path not in order:
+            order[path] = (path not in own, rank_of(index.category_of(path)), path)
+        return (*order[path], user)
+
+    return sorted(users, key=key)
+
+
+def _claims(index: Index, users: Iterable[int], targets: frozenset[int], least: int) -> dict[int, Claim]:
+    """The best claim by which each of some users calls one of some targets."""
+    by_path: dict[str, list[int]] = {}
+    for user in users:
+        by_path.setdefault(index.path_of(user), []).append(user)
+    best: dict[int, Claim] = {}
+    for path, inside in by_path.items():
+        file = index.opened(path)
+        claims = file.claimed(targets, least)
+        said = {claim[1:] for claim in claims.values()}
+        if len(said) == 1 and least == Trust.UNIQUE_NAME:  # the store knows that they call, and all claims say the same
+            best.update(dict.fromkeys(inside, next(iter(claims.values()))))
+            continue
+        wanted = {user - file.base for user in inside}
+        for caller, used in file.calls:
+            if caller in wanted and used in claims:
+                had = best.get(file.base + caller)
+                if had is None or had.trust < claims[used].trust:
+                    best[file.base + caller] = claims[used]
+    return best
+
+
+def callers_page(index: Index, symbols: Collection[Place], least: int, page: Page) -> tuple[list[Called], int, str]:
+    """A page of callers, how many there are, and the cursor behind it."""
+    found = callers(index, symbols, least)
+    start = start_of(page, len(found))
+    end = start + page.limit
+    shown = found[start:end]
+    places = index.facts.places(shown)
+    targets = frozenset(symbol.id for symbol in symbols)
+    claims = _claims(index, shown, targets, least)
+    rows = [Called(places[user], claims[user]) for user in shown if user in places and user in claims]
+    return rows, len(found), str(end) if end < len(found) else ""
+
+
+def callees(index: Index, symbol: Place, least: int) -> tuple[list[Called], list[str]]:
+    """What a symbol's body calls, in the order of the text; and the names of calls that lead nowhere known."""
+    file = index.opened(symbol.path)
+    inside = {symbol.place + 1, *(place + 1 for place in file.below(symbol.place))}
+    best: dict[int, Claim] = {}
+    open_: list[str] = []
+    for user, used in file.calls:
+        if user in inside or symbol.place < 0:
+            claims = [claim for claim in file.claims(used) if claim.trust >= least]
+            for claim in claims:
+                if claim.target not in best or best[claim.target].trust < claim.trust:
+                    best[claim.target] = claim
+            if not claims:
+                open_.append(_name(file, used))
+    places = index.facts.places(best)
+    return [Called(places[target], claim) for target, claim in best.items() if target in places], open_
+
+
+def _name(file: Opened, expression: int) -> str:
+    flow = file.flow
+    op, left, right = flow.op[expression], unpacked(flow.left)[expression], unpacked(flow.right)[expression]
+    if op == Op.MEMBER:
+        return flow.names[right]
+    if op == Op.LOOKUP:
+        return flow.names[left]
+    return flow.names[unpacked(flow.variable_name)[left]] if op == Op.NAME else ""
+
+
+def row_of(one: Called) -> Row:
+    """One end of a call as a row."""
+    return {
+        "path": one.place.path,
+        "line": one.place.line,
+        "name": name_of(one.place),
+        "qualified": full_name(one.place),
+        "trust": one.claim.trust.name.lower(),
+        "by": one.claim.by,
+    }

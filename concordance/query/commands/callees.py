@@ -1,0 +1,52 @@
+"""What a function, method or class calls."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from concordance.facts.read import Place
+from concordance.query.answers import TRUST, Answer, Page, Row, full_name, least_of, paged
+from concordance.query.calls import callees, row_of
+from concordance.query.index import Index
+from concordance.query.names import find
+
+HELP = """Lists what the body of a function, method or class calls, each once, in the order of the text.
+
+Only what the repository defines is listed; the other calls are counted.
+
+\b
+concord callees torch.nn.functional.relu
+concord callees torch/nn/modules/module.py#Module.register_buffer --json
+"""
+ARGUMENT = "NAME"
+OPTIONS = (TRUST,)
+
+_MOST = 20  # definitions of one name whose bodies are looked into
+
+
+def answer(index: Index, asked: str, page: Page) -> Answer:
+    """One row a callee."""
+    rows: dict[int, Row] = {}
+    unknown: Counter[str] = Counter()
+    symbols = [place for place in find(index, asked) if not place.declaration]
+    for symbol in symbols[:_MOST]:
+        found, names = callees(index, symbol, least_of(page))
+        unknown.update(names)
+        for one in found:
+            rows.setdefault(one.place.id, row_of(one))
+    answered = paged(list(rows.values()), ("path", "line", "qualified", "trust", "by"), page)
+    return answered._replace(note=_note(symbols, len(rows), unknown))
+
+
+def _note(symbols: list[Place], known: int, unknown: Counter[str]) -> str:
+    """What else is called, and what was not looked at."""
+    said = []
+    if len(symbols) > _MOST:
+        said.append(f"the first {_MOST} of {len(symbols):,} definitions of this name: say which, for the others")
+    if unknown:
+        most = ", ".join(name for name, _ in unknown.most_common(5))
+        count = sum(unknown.values())
+        said.append(f"{count:,} call{'s' if count != 1 else ''} of what the repository is not known to define: {most}")
+    elif not known:
+        said.append(f"no calls in {', '.join(map(full_name, symbols[:3])) or 'what is only declared'}")
+    return "; ".join(said)

@@ -1,0 +1,56 @@
+"""Who calls a function, method or class."""
+
+from __future__ import annotations
+
+from concordance.facts.read import Place
+from concordance.model import Trust
+from concordance.query.answers import TRUST, Answer, Page, clean, full_name, least_of
+from concordance.query.calls import callers, callers_page, row_of
+from concordance.query.declared import together
+from concordance.query.index import Index
+from concordance.query.names import find
+from concordance.query.uses import with_missed
+
+HELP = """Lists the functions, classes and files in which a name is called, each once.
+
+`path` and `line` are where the caller is defined; `concord refs` has the line of each call.
+
+\b
+concord callers torch.nn.functional.relu
+concord callers Module.register_buffer --trust candidate
+"""
+ARGUMENT = "NAME"
+OPTIONS = (TRUST,)
+
+_MANY = 32  # definitions of one name: too many for each to be meant
+
+
+def answer(index: Index, asked: str, page: Page) -> Answer:
+    """One row a caller."""
+    symbols = _with_classes(index, together(index, find(index, asked)))
+    found, total, cursor = callers_page(index, symbols, least_of(page), page)
+    note = with_missed(index, "" if total else _none(index, symbols[0]), [symbols[0].name], "calls")
+    return Answer([row_of(one) for one in found], ("path", "line", "qualified", "trust", "by"), total, cursor, note)
+
+
+def _with_classes(index: Index, symbols: list[Place]) -> list[Place]:
+    """Who calls a Python class calls its `__init__`."""
+    found = list(symbols)
+    for symbol in symbols if len(symbols) < _MANY else ():
+        if symbol.name == "__init__" and symbol.language == "python":
+            found += [one for one in index.facts.symbols_in(symbol.path) if clean(symbol.home) == clean(_key(one))]
+    return found
+
+
+def _key(place: Place) -> str:
+    return f"{place.home}.{place.name}" if place.home else place.name
+
+
+def _none(index: Index, symbol: Place) -> str:
+    """What was searched, and what may be called in its place."""
+    parts = [f"no callers of {full_name(symbol)}: {index.searched(symbol.language)}"]
+    above = index.facts.places(target for target, _ in index.facts.overridden(symbol.id))
+    for place in above.values():
+        count = len(callers(index, [place], Trust.UNIQUE_NAME))
+        parts.append(f"it overrides {full_name(place)}, which has {count:,} caller{'s' if count != 1 else ''}")
+    return "; ".join(parts)

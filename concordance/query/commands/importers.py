@@ -1,0 +1,43 @@
+"""Which files import a file."""
+
+from __future__ import annotations
+
+from concordance.model import ROLES, Role
+from concordance.query.answers import Answer, Page, Row, paged
+from concordance.query.imported import target_of
+from concordance.query.index import Index, rank_of
+
+HELP = """Lists the imports and includes that lead to a file: source before tests.
+
+`names` are what is imported of it; none where the whole is.
+
+\b
+concord importers torch/nn/modules/module.py
+concord importers c10/core/TensorImpl.h --json
+"""
+ARGUMENT = "PATH"
+
+_IMPORT = 1 << ROLES.index(Role.IMPORT)
+
+
+def answer(index: Index, asked: str, page: Page) -> Answer:
+    """One row an import statement."""
+    file = index.file(asked)
+    users = index.facts.users(index.facts.base(file.path))
+    paths = {index.path_of(user) for user, roles, _ in users if roles & _IMPORT}
+    rows: list[Row] = []
+    for path in sorted(paths, key=lambda path: (rank_of(index.category_of(path)), path)):
+        rows += _in_file(index, path, file.path)
+    note = "" if rows else f"nothing imports {file.path}: {len(index.bases):,} files searched"
+    return paged(rows, ("path", "line", "names"), page)._replace(note=note)
+
+
+def _in_file(index: Index, path: str, wanted: str) -> list[Row]:
+    """The statements of one file that import another."""
+    names: dict[int, list[str]] = {}
+    for row, target, named in index.opened(path).imports:
+        if target_of(index, target, named) == wanted:
+            said = names.setdefault(row.line, [])
+            if row.name:
+                said.append(row.name)
+    return [{"path": path, "line": line, "names": said} for line, said in names.items()]

@@ -1,0 +1,75 @@
+"""Where a name is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.model import Trust
+from concordance.query.answers import TRUST, Answer, Page, Row, full_name, least_of, start_of
+from concordance.query.declared import together
+from concordance.query.index import Index
+from concordance.query.meaning import Meant
+from concordance.query.names import meant
+from concordance.query.opened import Claim
+from concordance.query.uses import Use, uses_of, with_missed
+
+HELP = """Lists where a name is used: the file that defines it first, source before tests, most uses first.
+
+The definition itself is left out, imports count. `scope` is the function or class that the use stands in.
+
+\b
+concord refs torch.nn.Module
+concord refs torch/nn/modules/linear.py:9:21 --limit 20
+concord refs Module.forward --trust candidate --json
+"""
+ARGUMENT = "PATH:LINE:COL or NAME"
+OPTIONS = (TRUST,)
+
+_COLUMNS = ("path", "line", "col", "role", "scope", "text", "trust", "by")
+
+
+def answer(index: Index, asked: str, page: Page) -> Answer:
+    """One row a use."""
+    said = meant(index, asked)
+    if not said.meant:
+        return Answer([], _COLUMNS, 0, note=said.note)
+    if said.meant[0].scope >= 0:
+        return _of_local(index, said.meant[0], page)
+    symbols = together(index, [one.place for one in said.meant if one.best])
+    found = uses_of(index, symbols, least_of(page), page)
+    first = symbols[0]
+    note = "" if found.total else f"no uses of {full_name(first)}: {index.searched(first.language)}"
+    note = with_missed(index, note, [first.name], "uses")
+    return Answer(list(_rows(index, found.rows)), _COLUMNS, found.total, found.cursor, note)
+
+
+def _of_local(index: Index, one: Meant, page: Page) -> Answer:
+    """A variable of a function: the other places in its scope."""
+    file = index.opened(one.place.path)
+    claim = Claim(0, Trust.EXACT, "scope")
+    uses = [Use(file, place, claim) for place in file.bound_in(one.scope, one.place.name)]
+    uses = [use for use in uses if file.spot(use.place)[:2] != (one.place.line, one.place.col)]
+    start = start_of(page, len(uses))
+    end = start + page.limit
+    return Answer(list(_rows(index, uses[start:end])), _COLUMNS, len(uses), str(end) if end < len(uses) else "")
+
+
+def _rows(index: Index, uses: list[Use]) -> Iterator[Row]:
+    scopes: dict[tuple[str, int], int] = {}  # by file and scope: the id of the symbol around
+    rows = [use.file.spot(use.place) for use in uses]
+    for use, row in zip(uses, rows, strict=True):
+        if (use.file.path, row.scope) not in scopes:
+            scopes[use.file.path, row.scope] = use.file.base + 1 + use.file.around(row.scope)
+    around = index.facts.places(identity for identity in scopes.values() if not index.path_of_base(identity))
+    for use, row in zip(uses, rows, strict=True):
+        symbol = around.get(scopes[use.file.path, row.scope])
+        yield {
+            "path": use.file.path,
+            "line": row.line,
+            "col": row.col,
+            "role": str(row.role),
+            "trust": use.claim.trust.name.lower(),
+            "by": use.claim.by,
+            "scope": full_name(symbol) if symbol is not None else None,
+            "text": use.file.line(row.line),
+        }

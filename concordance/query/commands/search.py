@@ -1,0 +1,42 @@
+"""Files and definitions by words."""
+
+from __future__ import annotations
+
+from concordance.errors import UserError
+from concordance.model import Kind
+from concordance.query.answers import Answer, Option, Page, paged
+from concordance.query.finding import spots
+from concordance.query.index import Index
+
+HELP = """Finds what a name or some words mean: definitions of the name first, then the files that say the words best.
+
+Parts of names count (`batch norm` finds BatchNorm), "words in quotes" must stand together, typing errors are forgiven.
+Source comes before tests unless the question or --in asks for tests.
+
+\b
+concord search DataLoader
+concord search "wrong gradient of the pooling layer with ceil mode" -n 10
+concord search parse --kind function --in torch/jit
+"""
+ARGUMENT = "QUERY..."
+OPTIONS = (
+    Option("number", "At most so many.", int, 20, short="n", least=1),
+    Option("kind", "Only definitions of a kind.", default="", choices=("", *(kind.value for kind in Kind))),
+    Option("in", "Only below a folder.", default=""),
+)
+
+_COLUMNS = ("path", "line", "symbol", "kind", "score", "snippet")
+
+
+def answer(index: Index, asked: str, page: Page) -> Answer:
+    """One row a place."""
+    question = asked.strip()
+    if not question:
+        raise UserError("there is nothing to search for", "Say a name or some words: concord search DataLoader")
+    folder = str(page.options["in"]).strip("/").removeprefix("./")
+    if folder and not any(path.startswith(f"{folder}/") for path in index.categories):
+        raise UserError(f"the repository has no folder {folder}", "Name it from the repository's root")
+    found = spots(index, question, page.options["kind"], folder, page.options["number"])
+    rows = [{**spot._asdict(), "score": round(spot.score, 2)} for spot in found]
+    note = "" if rows else f"nothing says {question}: {len(index.categories):,} files searched"
+    return paged(rows, _COLUMNS, page)._replace(note=note)

@@ -1,0 +1,96 @@
+"""Which tests reach a file or symbol."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import itemgetter
+
+from concordance.facts.graph import Walk, Way
+from concordance.model import Category, File
+from concordance.query.answers import Answer, Option, Page, Row, full_name, start_of
+from concordance.query.index import Index
+from concordance.query.names import subject
+from concordance.query.reach import (
+    MOST,
+    STEPS,
+    Reached,
+    command,
+    overridden,
+    places,
+    reached,
+    reasons,
+    starts_in,
+    starts_of,
+)
+
+HELP = """Lists the tests that may run a file or symbol, nearest first, with the reason and the command that runs each.
+
+\b
+concord tests torch/nn/functional.py
+concord tests torch.nn.functional.relu
+concord tests src/click/core.py --examples
+"""
+ARGUMENT = "PATH or NAME"
+OPTIONS = (Option("examples", "List examples in place of tests.", bool, False),)
+_COLUMNS = ("path", "line", "name", "why", "run")
+
+
+def answer(index: Index, asked: str, page: Page) -> Answer:
+    """One row a test."""
+    meant = subject(index, asked)
+    category = Category.EXAMPLE if page.options["examples"] else Category.TEST
+    starts = starts_in(index, meant) if isinstance(meant, File) else starts_of(index, meant)
+    found = [reached(index, starts, category)]
+    if not isinstance(meant, File):
+        found += overridden(index, meant, category)
+    elif not found[0].rows:
+        return _by_import(index, meant, category, page)
+    rows = [(row, walk) for rows, walk in found for row in rows]
+    total = len({row.id for row, _ in rows})
+    if len(found) > 1:  # of one test, the first counts
+        rows = list({row.id: (row, walk) for row, walk in reversed(rows)}.values())[::-1]
+    start = start_of(page, total)
+    end = start + page.limit
+    what = "tests" if category is Category.TEST else "examples"
+    note = "" if rows else f"no {what} reach {asked}: {len(index.tests):,} tests, {STEPS} steps searched"
+    if not all(walk.whole for _, walk in found):
+        note = f"the search ended after {MOST:,} uses: {what} farther away are left out"
+    return Answer(_rows(index, rows[start:end]), _COLUMNS, total, str(end) if end < total else "", note)
+
+
+def _rows(index: Index, found: list[tuple[Reached, Walk]]) -> list[Row]:
+    known = places(index, (row.id for row, _ in found))
+    whys: list[str] = []
+    for walk, rows in groupby(found, itemgetter(1)):
+        whys += reasons(index, [row for row, _ in rows], walk)
+    return [
+        {
+            "path": place.path,
+            "line": place.line,
+            "name": full_name(place) if place.name else "",
+            "why": why,
+            "run": command(index, place),
+        }
+        for place, why in zip((known[row.id] for row, _ in found), whys, strict=True)
+    ]
+
+
+def _by_import(index: Index, file: File, category: Category, page: Page) -> Answer:
+    """The test files that import a file of which no test is seen to run anything."""
+    users = index.graph.users(index.facts.base(file.path))
+    paths = {index.path_of(user) for user, way in users if way == Way.IMPORTS}
+    rows: list[Row] = [
+        {
+            "path": path,
+            "line": 1,
+            "name": "",
+            "why": f"imports {file.path}",
+            "run": index.runners.command(path, index.language_of(path), ""),
+        }
+        for path in sorted(paths)
+        if index.category_of(path) == category
+    ]
+    start = start_of(page, len(rows))
+    end = start + page.limit
+    note = f"no {category} is seen to run {file.path}: {len(index.tests):,} tests, {STEPS} steps searched"
+    return Answer(rows[start:end], _COLUMNS, len(rows), str(end) if end < len(rows) else "", note)

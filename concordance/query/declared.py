@@ -1,0 +1,68 @@
+"""Declarations and definitions of the same thing, in languages that keep them in different files.
+
+In: symbols. Out: all that stands for the same things: definitions, then declarations. Of one qualified
+name and as many parameters; what is private to its file is joined with nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from concordance.extract.engine import language_of
+from concordance.facts.read import Place
+from concordance.model import Kind, Symbol
+
+from .answers import clean
+from .index import Index
+
+_FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
+_TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM))
+_VALUES = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
+_MOST = 32  # of one qualified name: what is defined more often is many things
+
+
+def together(index: Index, places: Iterable[Place]) -> list[Place]:
+    """Some symbols, and behind them their other definitions and declarations; many are all of a name already."""
+    found = {place.id: place for place in places}
+    if len(found) > _MOST:
+        return list(found.values())
+    done: set[tuple[str, int, str]] = set()
+    for place in list(found.values()):
+        key = (place.name, _family(place), place.home)
+        if place.place >= 0 and key not in done and language_of(place.language).has_prototypes:
+            done.add(key)
+            for other in _others(index, place):
+                found.setdefault(other.id, other)
+    return list(found.values())
+
+
+def _others(index: Index, place: Place) -> list[Place]:
+    """What else stands for the same thing as a symbol, definitions first."""
+    home = clean(place.home)
+    same = [other for other in index.facts.named(place.name) if other.id != place.id and _alike(other, place, home)]
+    if not same or len(same) > _MOST or not any(other.declaration for other in (place, *same)):
+        return []
+    mine = _symbol(index, place)
+    if "static" in mine.modifiers and not home:
+        same = [other for other in same if other.path == place.path]
+    if place.kind in _FUNCTIONS:
+        same = [other for other in same if _fits(mine, _symbol(index, other), other.path == place.path, bool(home))]
+    return sorted(same, key=lambda other: (other.declaration, other.path != place.path, other.path, other.place))
+
+
+def _alike(one: Place, other: Place, home: list[str]) -> bool:
+    kinds = _family(one) == _family(other) and language_of(one.language).has_prototypes
+    return kinds and clean(one.home) == home
+
+
+def _family(place: Place) -> int:
+    return next((n for n, kinds in enumerate((_FUNCTIONS, _TYPES, _VALUES)) if place.kind in kinds), -1)
+
+
+def _symbol(index: Index, place: Place) -> Symbol:
+    return index.opened(place.path).symbols[place.place]
+
+
+def _fits(mine: Symbol, other: Symbol, same_file: bool, member: bool) -> bool:
+    hidden = "static" in other.modifiers and not member and not same_file
+    return not hidden and len(mine.parameters) == len(other.parameters)

@@ -1,0 +1,259 @@
+"""One file as questions read it: its names by line and column, what they mean, and its text.
+
+In: a line of the ledger and the store. Out: look-ups, each unpacked when it is first asked for. A
+file has thousands of names and a question is about one: columns stay columns, and only the names
+that are asked for become rows.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from bisect import bisect_right
+from collections.abc import Collection
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
+
+from concordance.collect import source
+from concordance.errors import Unreadable
+from concordance.facts.pack import Named, unpack_names
+from concordance.facts.read import Facts
+from concordance.model import (
+    ROLES,
+    Entry,
+    File,
+    Flow,
+    Import,
+    Links,
+    Occurrence,
+    Op,
+    Role,
+    Symbol,
+    Target,
+    Trust,
+    unpacked,
+)
+
+
+class Claim(NamedTuple):
+    """What an expression names, by a link."""
+
+    target: int  # an id
+    trust: Trust
+    by: str
+
+
+class Spot(NamedTuple):
+    """Where a name stands."""
+
+    line: int
+    col: int
+    role: Role
+    scope: int
+
+
+class Opened:
+    """A file that a question has come to."""
+
+    def __init__(self, facts: Facts, root: str, file: File, base: int) -> None:
+        self.file, self.path, self.base = file, file.path, base
+        self._facts, self._root = facts, root
+
+    @cached_property
+    def _named(self) -> Named:
+        return self._facts.names_in(self.path)
+
+    @cached_property
+    def links(self) -> Links:
+        """What its names and imports mean."""
+        return self._facts.links(self.path)
+
+    @cached_property
+    def flow(self) -> Flow:
+        """What its names are made of."""
+        return self._facts.flow(self.path) or Flow()
+
+    @cached_property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """All that it defines, with signatures and parameters."""
+        return self._facts.of(self.path).symbols
+
+    # --- names by where they stand
+
+    @cached_property
+    def starts(self) -> array[int]:
+        """Where each line starts, and behind them the end of the text."""
+        return array("I", accumulate(unpacked(self._named.occurrences.lengths), initial=0))
+
+    @cached_property
+    def _offsets(self) -> array[int]:
+        return array("I", accumulate(unpacked(self._named.occurrences.step)))
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return unpack_names(self._named.occurrences)
+
+    @cached_property
+    def _uses(self) -> array[int]:
+        return unpacked(self._named.occurrences.use)
+
+    def at(self, line: int, col: int) -> int | None:
+        """The place of the name that stands at a line and column."""
+        offset = self.starts[line - 1] + col - 1
+        place = bisect_right(self._offsets, offset) - 1
+        return place if place >= 0 and offset < self._offsets[place] + len(self.row(place).name) else None
+
+    def spot(self, place: int) -> Spot:
+        """Where one name stands."""
+        offset = self._offsets[place]
+        line = bisect_right(self.starts, offset)
+        role = ROLES[self._named.occurrences.role[place]]
+        return Spot(line, offset - self.starts[line - 1] + 1, role, self._columns[1][place])
+
+    def row(self, place: int) -> Occurrence:
+        """One name."""
+        spot = self.spot(place)
+        name, bound = self._names[self._columns[0][place]], self._columns[2][place] - 1
+        hangs = self._named.occurrences.receiver[place]
+        receiver = -1 if not hangs else place - 1 if hangs == 1 else -2
+        return Occurrence(spot.line, spot.col, name, spot.role, spot.scope, bound, receiver)
+
+    @cached_property
+    def _columns(self) -> tuple[array[int], array[int], array[int]]:
+        found = self._named.occurrences
+        return unpacked(found.name), unpacked(found.scope), unpacked(found.bound)
+
+    def expression(self, place: int) -> int:
+        """The expression that a name ends; -1 where the file has no flow."""
+        return self._uses[place] - 1 if self._uses else -1
+
+    def where(self, expressions: Collection[int]) -> list[int]:
+        """The places of the names that end some expressions, in the order of the text; without definitions."""
+        role = self._named.occurrences.role
+        found = _all_of(self._uses, frozenset(one + 1 for one in expressions))
+        return [place for place in found if role[place] not in _DEFINING]
+
+    def bound_in(self, scope: int, name: str) -> list[int]:
+        """The places where a name stands that is bound in a scope of this file."""
+        if name not in self._names:
+            return []
+        wanted, bound = self._names.index(name), self._columns[2]
+        return [place for place in _all(self._columns[0], wanted) if bound[place] == scope + 1]
+
+    def around(self, scope: int) -> int:
+        """The innermost symbol that a scope stands in: its place, -1 for the file itself."""
+        scopes = self._named.scopes
+        while scope >= 0 and scopes[scope].symbol < 0:
+            scope = scopes[scope].parent
+        return scopes[scope].symbol if scope >= 0 else -1
+
+    def scope_kind(self, scope: int) -> str:
+        """What a scope is."""
+        return self._named.scopes[scope].kind
+
+    # --- what names mean
+
+    @cached_property
+    def _linked(self) -> array[int]:
+        return unpacked(self.links.use)
+
+    @cached_property
+    def _targets(self) -> array[int]:
+        return unpacked(self.links.target)
+
+    def claims(self, expression: int) -> list[Claim]:
+        """What an expression names, best first."""
+        return [self._claim(row) for row in _all(self._linked, expression)]
+
+    def claimed(self, targets: frozenset[int], least: int) -> dict[int, Claim]:
+        """The expressions that name some targets, with at least so much trust; of each the best claim."""
+        trust = self.links.trust
+        found: dict[int, Claim] = {}
+        for row in _all_of(self._targets, targets):
+            expression = self._linked[row]
+            if trust[row] >= least and (expression not in found or found[expression].trust < trust[row]):
+                found[expression] = self._claim(row)
+        return found
+
+    def _claim(self, row: int) -> Claim:
+        links = self.links
+        return Claim(self._targets[row], Trust(links.trust[row]), links.resolvers[links.by[row]])
+
+    @cached_property
+    def calls(self) -> list[tuple[int, int]]:
+        """Who in the file calls which expressions: a symbol's place plus one (0: the file), and an expression."""
+        flow = self.flow
+        rows = zip(unpacked(flow.user), unpacked(flow.used), unpacked(flow.roles), strict=True)
+        return [(user, used) for user, used, roles in rows if roles & _CALL]
+
+    def below(self, symbol: int) -> list[int]:
+        """The symbols inside of one, at any depth."""
+        found = {symbol}
+        for place, parent in enumerate(unpacked(self.flow.symbol_parent)):
+            if parent - 1 in found and parent:
+                found.add(place)
+        return sorted(found - {symbol})
+
+    @cached_property
+    def imports(self) -> list[tuple[Import, Target | None, int]]:
+        """Each import, what it leads to, and the id that the imported name itself has (0: none is known)."""
+        flow = self.flow
+        rows, targets = (flow.imports, self.links.imports) if flow.imports else (self._facts.of(self.path).imports, ())
+        named: dict[int, int] = {}
+        left = unpacked(flow.left)
+        for expression in _all(array("B", flow.op), int(Op.IMPORT)):
+            claims = self.claims(expression)
+            if claims:
+                named[left[expression]] = claims[0].target
+        return [(row, targets[n] if n < len(targets) else None, named.get(n, 0)) for n, row in enumerate(rows)]
+
+    # --- its text
+
+    @cached_property
+    def _text(self) -> str | None:
+        """The text that the facts are of; None where the file has changed since."""
+        try:
+            if os.lstat(os.path.join(self._root, self.path)).st_mtime_ns != self.file.changed:
+                return None
+            data = source.read(self._root, Entry(self.path, self.file.size, self.file.changed))
+            if len(data) != self.file.size:
+                return None
+            return data.decode(self.file.encoding or "utf-8", "replace").removeprefix("\ufeff")
+        except (OSError, Unreadable, LookupError):
+            return None
+
+    def lines(self) -> list[str] | None:
+        """Its lines; None where the file is no longer as it was read."""
+        return self._text.split("\n") if self._text is not None else None
+
+    def line(self, number: int) -> str | None:
+        """A line without the white space around it; None where the file is no longer as it was read."""
+        if self._text is None:
+            return None
+        said = self._text[self.starts[number - 1] : self.starts[number]].strip()
+        return said if len(said) <= LONGEST else f"{said[:LONGEST]} …"
+
+
+LONGEST = 400  # characters of a line that an answer shows: what is longer was not written by people
+_CALL = 1 << ROLES.index(Role.CALL)
+_DEFINING = frozenset(place for place, role in enumerate(ROLES) if role in (Role.DEFINE, Role.DECLARE))
+
+
+def _all_of(column: array[int], values: frozenset[int]) -> list[int]:
+    """Every place of some values in a column, rising."""
+    if len(values) < 5:
+        return sorted(place for value in values for place in _all(column, value))
+    return [place for place, value in enumerate(column) if value in values]
+
+
+def _all(column: array[int], value: int) -> list[int]:
+    """Every place of a value in a column."""
+    found = []
+    place = -1
+    try:
+        while True:
+            place = column.index(value, place + 1)
+            found.append(place)
+    except ValueError:
+        return found

@@ -1,0 +1,166 @@
+"""Which files belong with a file, and why.
+
+In: a file. Out: others, best first, each with its reasons: one uses the other, the same files use both, they changed
+in the same commits, one is named as the other's test or header, they define the same rare names, they lie in the
+same folder. Each reason is worth a share of what is left to be sure of, so that several weak ones make a strong one.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from concordance.facts.graph import unpacked_pairs
+from concordance.facts.read import Facts
+from concordance.model import File, Kind
+
+_USERS = 200  # of a file; one with more is everybody's, and a part of them tells as much
+_NAMES = 60  # symbols whose names are looked up
+_RARE = 6  # files that define a rare name, at most
+_FOLDER = 40  # files of a folder that is about one thing, at most
+_LEAST = 0.02  # what is less sure is no answer
+_TEST = re.compile(r"^(?:test_|test-|tests_)|(?:_test|_tests|-test|\.test|\.spec|_spec|_unittest|Tests?|Spec)$")
+_DEFINES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.FUNCTION, Kind.INTERFACE, Kind.ENUM, Kind.TYPE, Kind.MACRO))
+
+
+class Related(NamedTuple):
+    """A file that belongs with the one that was asked about."""
+
+    path: str
+    reasons: list[str]
+    score: float
+
+
+class Neighbours:
+    """Who uses whom between files, and who is named alike."""
+
+    def __init__(self, facts: Facts, paths: dict[int, str]) -> None:
+        self.facts, self.paths = facts, paths
+        self.uses: dict[int, dict[int, int]] = {}
+        self.users: dict[int, dict[int, int]] = {}
+        for user, target, times in unpacked_pairs(facts.passed("pairs")):
+            self.uses.setdefault(user, {})[target] = times
+            self.users.setdefault(target, {})[user] = times
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {path: identity for identity, path in self.paths.items()}
+
+    @cached_property
+    def _stems(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for identity, path in self.paths.items():
+            found.setdefault(_stem(path), []).append(identity)
+        return found
+
+    @cached_property
+    def _folders(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for identity, path in self.paths.items():
+            found.setdefault(path.rpartition("/")[0], []).append(identity)
+        return found
+
+    def of(self, file: File) -> list[Related]:
+        """The files that belong with one, best first."""
+        me = self._ids[file.path]
+        doubt: dict[int, float] = {}
+        reasons: dict[int, list[str]] = {}
+        for other, share, reason in self._all(me, file.path):
+            if other != me:
+                doubt[other] = doubt.get(other, 1.0) * (1 - share)
+                reasons.setdefault(other, []).append(reason)
+        rows = [Related(self.paths[one], reasons[one], round(1 - left, 3)) for one, left in doubt.items()]
+        return sorted((row for row in rows if row.score >= _LEAST), key=lambda row: (-row.score, row.path))
+
+    def _all(self, me: int, path: str) -> Iterator[tuple[int, float, str]]:
+        yield from self._direct(me, path.rpartition("/")[2])
+        yield from self._together(me)
+        yield from self._changed(path)
+        yield from self._named(me, path)
+        yield from self._defined(path)
+        yield from self._beside(path)
+
+    def _direct(self, me: int, name: str) -> Iterator[tuple[int, float, str]]:
+        """One uses the other: worth more the more it does, and the fewer others do."""
+        for other, times in self.uses.get(me, {}).items():
+            yield other, _worth(times, len(self.users.get(other, ()))), f"{name} uses it{_times(times)}"
+        for other, times in self.users.get(me, {}).items():
+            yield other, _worth(times, len(self.uses.get(other, ()))), f"it uses {name}{_times(times)}"
+
+    def _together(self, me: int) -> Iterator[tuple[int, float, str]]:
+        """The same files use both."""
+        users = sorted(self.users.get(me, {}), key=lambda one: len(self.uses.get(one, ())))[:_USERS]
+        shared: Counter[int] = Counter()
+        for user in users:
+            shared.update(self.uses[user].keys())
+        for other, count in shared.items():
+            alike = count / math.sqrt(len(users) * len(self.users[other]))
+            if count > 1 and alike > 0.05:
+                yield other, 0.5 * min(1.0, alike), f"{count} files use both"
+
+    def _changed(self, path: str) -> Iterator[tuple[int, float, str]]:
+        change = self.facts.change(path)
+        for other, times in change.together if change is not None else ():
+            identity = self._ids.get(other)
+            if identity is not None and change is not None:
+                yield identity, 0.6 * min(1.0, times / (change.commits + 2)), f"changed together {times} times"
+
+    def _named(self, me: int, path: str) -> Iterator[tuple[int, float, str]]:
+        """The test of a source, the header of a source: of one name, without what says so."""
+        stem, same = _stem(path), self._stems[_stem(path)]
+        if stem in _ANY or len(same) > 24:
+            return
+        for other in same:
+            there = self.paths[other]
+            is_test = _name(path) != stem or _name(there) != stem
+            shared = len(_folders(path) & _folders(there)) / (1 + max(len(_folders(path)), len(_folders(there))))
+            reason = "test of the same name" if is_test else "same name"
+            yield other, (0.5 if is_test else 0.4) * (0.4 + 0.6 * shared), reason
+
+    def _defined(self, path: str) -> Iterator[tuple[int, float, str]]:
+        """They define the same names, which few others do."""
+        symbols = [one for one in self.facts.symbols_in(path) if one.kind in _DEFINES and not one.home]
+        shared: dict[int, list[str]] = {}
+        for name in dict.fromkeys(one.name for one in symbols[:_NAMES] if len(one.name) > 3):
+            files = {place.path for place in self.facts.named(name)}
+            for there in files if 1 < len(files) <= _RARE else ():
+                shared.setdefault(self._ids[there], []).append(name)
+        for other, names in shared.items():
+            more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+            yield other, 0.3 * (1 - 0.6 ** len(names)), f"defines {', '.join(names[:2])}{more}, too"
+
+    def _beside(self, path: str) -> Iterator[tuple[int, float, str]]:
+        folder = path.rpartition("/")[0]
+        beside = self._folders[folder]
+        if len(beside) <= _FOLDER:
+            yield from ((other, 0.05, "same folder") for other in beside)
+
+
+_ANY = frozenset(
+    ("__init__", "index", "main", "utils", "README", "CMakeLists", "setup", "conftest", "BUILD", "Makefile")
+)
+
+
+def _worth(times: int, rivals: int) -> float:
+    sure: float = 1 - 0.5 ** (1 + math.log2(times))
+    return 0.7 * sure / math.log2(2 + rivals / 4)
+
+
+def _times(count: int) -> str:
+    return "" if count == 1 else f", {count} times"
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2].rpartition(".")[0] or path.rpartition("/")[2]
+
+
+def _stem(path: str) -> str:
+    return _TEST.sub("", _name(path)) or _name(path)
+
+
+def _folders(path: str) -> set[str]:
+    return set(path.split("/")[:-1])

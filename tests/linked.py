@@ -1,0 +1,61 @@
+"""A made-up repository, read and linked in memory: what each name in it leads to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from concordance.extract import engine, macros
+from concordance.facts.pack import pack, unpack_links
+from concordance.facts.write import Linkable
+from concordance.link.linker import Linker
+from concordance.link.tree import Tree
+from concordance.model import Category, File, FileFacts, Trust, unpacked
+
+
+class Repository:
+    """Files by path, each with its language and text."""
+
+    def __init__(self, root: Path, files: dict[str, tuple[str, str]], backwards: bool = False) -> None:
+        for path, (_, text) in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+        told = {language.name for language in engine.languages() if language.has_macros}
+        learned = [macros.learn(text.encode(), path) for path, (language, text) in files.items() if language in told]
+        table = macros.merge(learned)
+        self.facts: dict[str, FileFacts] = {
+            path: engine.extract(text, language, table if language in told else None)
+            for path, (language, text) in sorted(files.items())
+        }
+        rows, ledger, base = [], [], 1
+        for number, (path, facts) in enumerate(self.facts.items(), 1):
+            language, text = files[path]
+            flow = pack(facts.flow) if facts.flow is not None else b""
+            rows.append(Linkable(number, base, path, language, Category.SOURCE, flow))
+            ledger.append(File(path, language, Category.SOURCE, "", "utf-8", len(text), 1, "", "", "", 0))
+            base += 1 + len(facts.symbols)
+        self.rows = rows
+        self.linker = Linker(Tree(str(root), ledger), rows)
+        self.linker.prepare()
+        numbers = [number for number, row in enumerate(rows) if row.flow]
+        order = reversed(numbers) if backwards else numbers
+        self.links = {rows[number].path: self.linker.link(number) for number in order}
+
+    def said(self, identity: int) -> str:
+        """An id for people: path#key, or the path of a file."""
+        row = max((row for row in self.rows if row.base <= identity), key=lambda row: row.base)
+        place = identity - row.base - 1
+        return row.path if place < 0 else f"{row.path}#{self.facts[row.path].symbols[place].key}"
+
+    def at(self, path: str, line: int, column: int) -> list[str]:
+        """What the name at a place leads to, best first: `path#key TRUST`."""
+        facts = self.facts[path]
+        links = unpack_links(self.links[path].links)
+        rows = list(zip(unpacked(links.use), unpacked(links.target), links.trust, links.by, strict=True))
+        for one, use in zip(facts.occurrences.rows(), unpacked(facts.occurrences.use), strict=True):
+            if one.line == line and one.col <= column < one.col + len(one.name):
+                return [f"{self.said(t)} {Trust(trust).name.lower()}" for u, t, trust, _ in rows if u == use - 1]
+        return ["no name stands there"]
+
+    def overrides(self) -> set[tuple[str, str]]:
+        """Which methods stand in for which."""
+        return {(self.said(a), self.said(b)) for one in self.links.values() for a, b, _ in one.overrides}
