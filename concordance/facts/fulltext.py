@@ -1,36 +1,40 @@
 """The full-text index beside the store: every file as a whole, and in pieces of some lines.
 
-In: a file's text and facts, made into words by a worker (`prepared`). Out: `REPO/.concordance/text/`, an index of
-tantivy. Whole files have fields (path, names, documentation, text), pieces only text, with positions for
-phrases. Source lies on another shelf than the rest, so that how common a word is among tests does not
+In: a file's text and facts, made into words by a worker (`prepared`). Out: `REPO/.concordance/text/`, indexes of
+tantivy, and `Shelf`s to ask them. Whole files have fields (path, names, documentation, text), pieces only text, with
+positions for phrases. Source lies on another shelf than the rest, so that how common a word is among tests does not
 count for source. A first index is written beside its place and renamed; a reader sees what was last committed.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import re
 import shutil
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
+from importlib.metadata import version
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import tantivy
 
-from concordance.errors import StoreFailed
-from concordance.model import Category, FileFacts
+from concordance.errors import StoreBroken, StoreFailed
+from concordance.model import Category, FileFacts, Kind
 
+from . import textwords
 from .textwords import Words
 
 SHELVES = ("source", "other")
 FIELDS = ("base", "dir", "names", "docs", "body")  # split into words; "defs" and "dotted" are names as they are
+PURPOSES = tuple(Category)  # a file's category is stored as a place in this list
 _ON_SOURCE = frozenset((Category.SOURCE, Category.BUILD))
-_UNNAMED = frozenset(("heading", "key", "label"))
-_TRIES = 40
+_UNNAMED = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL))
+_FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
 _HEAP = 50_000_000  # bytes of a writer
 _PACKAGE_FILES = ("__init__", "mod", "index", "lib")  # named by the folder they are in
 
@@ -44,6 +48,7 @@ class Prepared(NamedTuple):
     defs: str
     dotted: str
     docs: str
+    tests: bool  # whether most of its functions are tests, wherever it lies
     chunks: tuple[tuple[int, str], ...]
 
 
@@ -69,9 +74,14 @@ def prepared(path: str, text: str, facts: FileFacts, words: Words) -> bytes:
     row = Prepared(
         words.of(base), words.of(folder), words.of(" ".join(symbol.name for symbol in code)),
         _names(lower), _names(dict.fromkeys(dotted)),
-        words.of(docs), tuple(words.chunks(text)),
+        words.of(docs), _is_of_tests(facts), tuple(words.chunks(text)),
     )  # fmt: skip
     return _ENCODER.encode(row)
+
+
+def _is_of_tests(facts: FileFacts) -> bool:
+    functions = [symbol.name for symbol in facts.symbols if symbol.kind in _FUNCTIONS]
+    return len(functions) > 1 and sum(name.lower().startswith("test") for name in functions) * 2 > len(functions)
 
 
 def _is_text(path: str) -> bool:
@@ -96,6 +106,7 @@ def schema_of(pieces: bool) -> tantivy.Schema:
     builder.add_text_field("folder", tokenizer_name="raw", index_option="basic")
     builder.add_integer_field("file", fast=True)
     builder.add_integer_field("size", fast=True)
+    builder.add_integer_field("purpose", fast=True)
     if pieces:
         builder.add_integer_field("line", fast=True)
         builder.add_text_field("text", tokenizer_name="words", index_option="position")
@@ -142,29 +153,37 @@ class TextWriter:
 
     def put(self, path: str, category: str, size: int, packed: bytes) -> None:
         """Adds a file, in place of what was known of it."""
-        if not self.fresh:
-            self.remove(path)
-        if not packed:
-            return
-        row = _DECODER.decode(packed)
-        shelf = SHELVES[category not in _ON_SOURCE]
+        with self._guarded():
+            if not self.fresh:
+                self._remove(path)
+            if packed:
+                self._put(path, category, size, _DECODER.decode(packed))
+
+    def _put(self, path: str, category: str, size: int, row: Prepared) -> None:
+        purpose = Category.TEST if row.tests and category in _ON_SOURCE else Category(category)
+        shelf = SHELVES[purpose not in _ON_SOURCE]
         folders, at = [path], path
         while "/" in at:
             at = at.rpartition("/")[0]
             folders.append(at)
-        shared = {"path": path, "folder": folders, "file": number(path), "size": size}
+        shared = {
+            "path": path, "folder": folders, "file": number(path), "size": size, "purpose": PURPOSES.index(purpose)
+        }  # fmt: skip
         whole = tantivy.Document(
             **shared, base=row.base, dir=row.dir, names=row.names, defs=row.defs, dotted=row.dotted, docs=row.docs,
             body=" ".join(words for _, words in row.chunks),
         )  # fmt: skip
-        with self._guarded():
-            self._writers[shelf, False].add_document(whole)
-            pieces = self._writers[shelf, True]
-            for line, words in row.chunks:
-                pieces.add_document(tantivy.Document(**shared, line=line, text=words))
+        self._writers[shelf, False].add_document(whole)
+        pieces = self._writers[shelf, True]
+        for line, words in row.chunks:
+            pieces.add_document(tantivy.Document(**shared, line=line, text=words))
 
     def remove(self, path: str) -> None:
         """Takes a file out."""
+        with self._guarded():
+            self._remove(path)
+
+    def _remove(self, path: str) -> None:
         for writer in self._writers.values() if _is_text(path) else ():
             writer.delete_documents_by_term("path", path)
 
@@ -174,7 +193,10 @@ class TextWriter:
             for writer in self._writers.values():
                 writer.commit()
                 writer.wait_merging_threads()
-        self._writers.clear()
+            self._writers.clear()
+            if self.fresh:
+                with open(os.path.join(self.target, "made"), "w") as file:
+                    file.write(_version())
 
     def place_it(self) -> None:
         """Makes it the index."""
@@ -188,14 +210,11 @@ class TextWriter:
     def abandon(self) -> None:
         """Leaves the index as it was."""
         for writer in self._writers.values():
-            with suppress(ValueError, RuntimeError, OSError):
+            with suppress(ValueError):
                 writer.rollback()
         self._writers.clear()
-        for _ in range(_TRIES if self.fresh else 0):
+        if self.fresh:
             shutil.rmtree(self.target, ignore_errors=True)
-            if not os.path.lexists(self.target):
-                return
-            time.sleep(0.05)  # a writer's thread is at its last file
 
 
 def _home(place: str, shelf: str, pieces: bool) -> str:
@@ -203,28 +222,119 @@ def _home(place: str, shelf: str, pieces: bool) -> str:
 
 
 def is_whole(folder: str) -> bool:
-    """Whether there is an index that can be read."""
+    """Whether there is an index that can be read, made as this program makes it."""
     place = os.path.join(folder, "text")
+    try:
+        with open(os.path.join(place, "made")) as file:
+            made = file.read(100) == _version()
+    except (OSError, ValueError):
+        return False
     homes: Iterable[str] = (_home(place, shelf, pieces) for shelf in SHELVES for pieces in (False, True))
-    return not os.path.islink(place) and all(os.path.isfile(os.path.join(home, "meta.json")) for home in homes)
+    return made and not os.path.islink(place) and all(os.path.isfile(os.path.join(home, "meta.json")) for home in homes)
 
 
-class Shelf(NamedTuple):
+@cache
+def _version() -> str:
+    """Changes with the code that makes words and writes them: no number that somebody has to raise."""
+    digest = hashlib.sha256(version("tantivy").encode())
+    for path in (__file__, textwords.__file__):
+        with open(path, "rb") as file:
+            digest.update(file.read())
+    return digest.hexdigest()[:24]
+
+
+# --- reading
+
+
+class Wanted(NamedTuple):
+    """Some words of a question, to be found in a field."""
+
+    field: str
+    words: tuple[str, ...]  # several are a phrase: in this order, with at most one other between
+    weight: float
+    flat: bool = False  # whether the weight is the score, however often and wherever they stand
+
+
+class FileFound(NamedTuple):
+    """A file that has some of what is wanted."""
+
+    number: int
+    size: int
+    purpose: Category
+    score: float
+    at: Any  # where its path is
+
+
+class PieceFound(NamedTuple):
+    """A stretch of a file's lines that has some of what is wanted."""
+
+    number: int
+    line: int  # its first
+    score: float
+    at: Any
+
+
+class Shelf:
     """One shelf, open for reading."""
 
-    files: tantivy.Searcher
-    pieces: tantivy.Searcher
-    file_schema: tantivy.Schema
-    piece_schema: tantivy.Schema
+    def __init__(self, home: str) -> None:
+        try:
+            self._files = tantivy.Index.open(os.path.join(home, "files")).searcher()
+            self._pieces = tantivy.Index.open(os.path.join(home, "pieces")).searcher()
+        except (OSError, ValueError) as error:
+            advice = "Remove that folder and build again: concord build"
+            raise StoreBroken(f"the text index {home} is damaged: {error}", advice) from error
+        self._schemas = schema_of(False), schema_of(True)
+        self.count = self._files.num_docs
+
+    def rare(self, field: str, word: str) -> float:
+        """How much a word in a field tells: the fewer have it, the more; 0 where none has."""
+        searcher = self._pieces if field == "text" else self._files
+        have = searcher.doc_freq(field, word)
+        return math.log(1 + (searcher.num_docs - have + 0.5) / (have + 0.5)) if have else 0.0
+
+    def files(self, wanted: list[Wanted], folder: str, most: int) -> list[FileFound]:
+        """The files that have most of what is wanted, below a folder."""
+        found = self._searched(False, wanted, folder, most)
+        places = [at for _, at in found]
+        numbers, sizes, purposes = (self._files.fast_field_values(f, places) for f in ("file", "size", "purpose"))
+        rows = zip(numbers, sizes, purposes, found, strict=True)
+        return [FileFound(int(n or 0), int(s or 0), PURPOSES[int(p or 0)], score, at) for n, s, p, (score, at) in rows]
+
+    def pieces(self, wanted: list[Wanted], folder: str, most: int) -> list[PieceFound]:
+        """The stretches of lines that have most of what is wanted, below a folder."""
+        found = self._searched(True, wanted, folder, most)
+        places = [at for _, at in found]
+        numbers, lines = (self._pieces.fast_field_values(f, places) for f in ("file", "line"))
+        rows = zip(numbers, lines, found, strict=True)
+        return [PieceFound(int(number or 0), int(line or 1), score, at) for number, line, (score, at) in rows]
+
+    def path(self, found: FileFound | PieceFound) -> str:
+        """The path of a file that was found."""
+        searcher = self._files if isinstance(found, FileFound) else self._pieces
+        return str(searcher.doc(found.at)["path"][0])
+
+    def _searched(self, pieces: bool, wanted: list[Wanted], folder: str, most: int) -> list[tuple[float, Any]]:
+        schema = self._schemas[pieces]
+        if not wanted or not self.count:
+            return []
+        query = tantivy.Query.boolean_query([(tantivy.Occur.Should, _query(schema, one)) for one in wanted])
+        if folder:
+            within = tantivy.Query.const_score_query(tantivy.Query.term_query(schema, "folder", folder), 0.0)
+            query = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, within)])
+        hits: list[tuple[float, Any]] = (self._pieces if pieces else self._files).search(query, most, count=False).hits
+        return hits
+
+
+def _query(schema: tantivy.Schema, wanted: Wanted) -> tantivy.Query:
+    if len(wanted.words) == 1:
+        query = tantivy.Query.term_query(schema, wanted.field, wanted.words[0], "freq")
+    else:
+        query = tantivy.Query.phrase_query(schema, wanted.field, list(wanted.words), 1)
+    return (tantivy.Query.const_score_query if wanted.flat else tantivy.Query.boost_query)(query, wanted.weight)
 
 
 def shelves(folder: str) -> list[Shelf]:
     """The index, open for reading; none where there is none."""
-    if not is_whole(folder):
-        return []
     place = os.path.join(folder, "text")
-    found = []
-    for shelf in SHELVES:
-        files, pieces = (opened(_home(place, shelf, one), one) for one in (False, True))
-        found.append(Shelf(files.searcher(), pieces.searcher(), schema_of(False), schema_of(True)))
-    return found
+    return [Shelf(os.path.join(place, shelf)) for shelf in SHELVES] if is_whole(folder) else []

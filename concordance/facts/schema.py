@@ -26,15 +26,25 @@ def _columns(row: type[Any]) -> str:
     return ", ".join(f"{name} {_TYPES.get(str(kind), 'BLOB')}" for name, kind in row.__annotations__.items())
 
 
-TABLES = f"""
+# What linking gives, made anew as a whole.
+LINKED = ("link", "used", "missed", "override")
+LINK_TABLES = """
+CREATE TABLE link (file INTEGER PRIMARY KEY, packed BLOB);
+CREATE TABLE used (target INTEGER, user INTEGER, roles INTEGER, trust INTEGER, times INTEGER);
+CREATE TABLE missed (name TEXT PRIMARY KEY, calls INTEGER, uses INTEGER) WITHOUT ROWID;
+CREATE TABLE override (symbol INTEGER, target INTEGER, trust INTEGER)
+"""
+LINK_INDEXES = """
+CREATE INDEX used_target ON used (target);
+CREATE INDEX override_symbol ON override (symbol);
+CREATE INDEX override_target ON override (target)
+"""
+
+TABLES = f"""{LINK_TABLES};
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE file (id INTEGER PRIMARY KEY, base INTEGER, rank REAL, {_columns(File)});
 CREATE TABLE facts (file INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE flow (file INTEGER PRIMARY KEY, packed BLOB);
-CREATE TABLE link (file INTEGER PRIMARY KEY, packed BLOB);
-CREATE TABLE used (target INTEGER, user INTEGER, roles INTEGER, trust INTEGER, times INTEGER);
-CREATE TABLE missed (name TEXT PRIMARY KEY, calls INTEGER, uses INTEGER) WITHOUT ROWID;
-CREATE TABLE override (symbol INTEGER, target INTEGER, trust INTEGER);
 CREATE TABLE symbol (id INTEGER PRIMARY KEY, name TEXT, kind TEXT, file INTEGER, place INTEGER, line INTEGER,
   declaration INTEGER, col INTEGER, public INTEGER, home TEXT, test INTEGER);
 CREATE TABLE pass (name TEXT PRIMARY KEY, packed BLOB) WITHOUT ROWID;
@@ -44,15 +54,12 @@ CREATE TABLE macro (file INTEGER PRIMARY KEY, packed BLOB);
 """
 
 # Made after the rows of a first build: filling a sorted index row by row costs several times more.
-INDEXES = """
+INDEXES = f"""{LINK_INDEXES};
 CREATE UNIQUE INDEX file_path ON file (path);
 CREATE INDEX file_base ON file (base);
 CREATE INDEX symbol_name ON symbol (name);
 CREATE INDEX symbol_file ON symbol (file);
-CREATE INDEX used_target ON used (target);
 CREATE INDEX symbol_test ON symbol (id) WHERE test;
-CREATE INDEX override_symbol ON override (symbol);
-CREATE INDEX override_target ON override (target);
 """
 
 BESIDE = ("-wal", "-shm", "-journal")  # what SQLite lays beside a database

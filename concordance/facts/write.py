@@ -189,11 +189,12 @@ class Writer:
         symbol is known by its id, and ids change when a file does."""
         with self._guarded():
             run = self._connection
-            # Filling a sorted index row by row costs several times more than making it at the end.
-            run.execute("DROP INDEX IF EXISTS used_target")
             missed: dict[str, tuple[int, int]] = {}
-            for table in ("link", "used", "override", "missed"):
-                run.execute(f"DELETE FROM {table}")  # noqa: S608
+            if not self.fresh:  # to drop a table costs less than to empty it, and a sorted index is best made at the end
+                for table in schema.LINKED:
+                    run.execute(f"DROP TABLE {table}")
+                for statement in schema.LINK_TABLES.split(";"):
+                    run.execute(statement)
             for row in rows:
                 run.execute("INSERT INTO link VALUES (?, ?)", (row.file, row.links))
                 columns = zip(*map(unpacked, row.uses), strict=True)
@@ -203,8 +204,8 @@ class Writer:
                     had = missed.get(name, (0, 0))
                     missed[name] = (had[0] + calls, had[1] + uses)
             run.executemany("INSERT INTO missed VALUES (?, ?, ?)", ((name, *missed[name]) for name in sorted(missed)))
-            if not self.fresh:
-                run.execute("CREATE INDEX used_target ON used (target)")
+            for statement in () if self.fresh else schema.LINK_INDEXES.split(";"):
+                run.execute(statement)
 
     def put_pass(self, name: str, packed: bytes) -> None:
         """Writes what an analysis over the whole gives, in place of what it gave before."""

@@ -10,13 +10,14 @@ from __future__ import annotations
 from concordance.model import Given, Trust
 
 from .creach import Reach
-from .cscopes import MACRO, NAMESPACE, OTHER_NAME, SHIFT, Entry, Home, Sight, Table, last_name
+from .cscopes import MACRO, MASK, NAMESPACE, OTHER_NAME, SHIFT, Entry, Home, Sight, Table, last_name
 from .cvalues import TYPES, Values
 from .cviews import CALL, ITEM, LOOKUP, MEMBER, NAME, SYMBOL, Start, View
 from .world import World
 
 _NAMESPACES = frozenset((NAMESPACE, OTHER_NAME))
 _QUALIFIERS = TYPES | _NAMESPACES
+BROUGHT = Entry(Home("", None, False), "", NAMESPACE)
 _BUSY = Sight(Entry(Home("", None, False), "", MACRO), "", Trust.CANDIDATE)
 _NOT_INCLUDED = "in scope, but not included"
 
@@ -27,7 +28,6 @@ class Meaning(Values):
     def __init__(self, world: World, table: Table, reach: Reach) -> None:
         super().__init__(world, table, reach)
         self._shared: dict[int, list[int]] = {}
-        self.standard = table.root.opened("std", False)  # what is not included of it is the compiler's
 
     def named(self, view: View, expression: int) -> Sight | None:
         """What an expression names."""
@@ -37,34 +37,28 @@ class Meaning(Values):
                 return known[expression]
             self.cuts += 1
             return None
+        op, left = view.op[expression], view.left[expression]
+        if op in (CALL, ITEM):
+            return self.named(view, left)
         known[expression] = _BUSY
         before = self.cuts
         self.active += 1
-        found = self._named(view, expression)
-        self.active -= 1
-        if self.keeps(before):
-            known[expression] = found
-        else:
-            del known[expression]
-        return found
-
-    def _named(self, view: View, expression: int) -> Sight | None:
-        op, left = view.op[expression], view.left[expression]
         found: Sight | None = None
         if op == LOOKUP:
-            scope = view.right[expression]
-            qualifies = scope >= view.scopes
-            found = self._looked_up(view, view.names[left], scope - view.scopes if qualifies else scope, qualifies)
+            found = self._looked_up(view, view.names[left], view.right[expression])
         elif op == MEMBER:
             found = self._member(view, left, view.names[view.right[expression]])
-        elif op in (CALL, ITEM):
-            found = self.named(view, left)
         elif op == SYMBOL:
             found = self._symbol(view, left)
         elif op == NAME:
             for value in view.bound[left]:
                 if view.op[value] == SYMBOL:
                     found = self._symbol(view, view.left[value])
+        self.active -= 1
+        if self.cuts == before or self.keeps(before):
+            known[expression] = found
+        else:
+            del known[expression]
         return found
 
     def _symbol(self, view: View, symbol: int) -> Sight | None:
@@ -102,17 +96,70 @@ class Meaning(Values):
                     using += [(word == "using", value) for value in view.bound[variable]]
             at = file.scope_parent[at] - 1
 
-    def _looked_up(self, view: View, name: str, scope: int, qualifies: bool) -> Sight | None:
+    def _looked_up(self, view: View, name: str, scope: int) -> Sight | None:
+        """A name in a scope; the number of scopes is added to one where only a namespace or type is meant."""
         macro = self.table.macros.get(name)
         if macro is not None and macro.seen(view.sees):
             return Sight(macro, "macro", Trust.EXACT)
-        at: Home | None
-        at, using = self.start(view, scope)
+        qualifies = scope >= view.scopes
+        home, using = self.start(view, scope - view.scopes if qualifies else scope)
+        if using or self._is_directed(view, home):
+            return self._followed(view, name, home, using, qualifies)
+        unseen: Entry | None = None
+        at: Home | None = home
+        while at is not None and at.is_class:
+            found = self._in_home(view, at, name)
+            if found is not None and not (qualifies and found.entry.kind not in _QUALIFIERS):
+                return found
+            at = at.around
+        chain = at.chains.get(name) if at is not None else ()
+        if chain is None and at is not None:
+            chain = at.chains[name] = self._chain(at, name)
+        for entry in chain or ():
+            if qualifies and entry.kind not in _QUALIFIERS:
+                continue
+            if entry is BROUGHT:
+                return self._followed(view, name, home, using, qualifies)
+            if entry.seen(view.sees):
+                return entry.exact or entry.sight()
+            if unseen is None and not self.hidden(view, entry):
+                unseen = entry
+        return Sight(unseen, _NOT_INCLUDED, Trust.CANDIDATE) if unseen is not None else None
+
+    def _chain(self, home: Home, name: str) -> tuple[Entry, ...]:
+        """What a name can mean from a namespace outward; `BROUGHT` where that hangs on who sees a `using`."""
+        found: list[Entry] = []
+        at: Home | None = home
+        while at is not None:
+            if name in at.brought:
+                return (BROUGHT,)
+            if at is not self.table.standard:
+                found += [entry for entry in (at.member(name), at.other_names.get(name)) if entry is not None]
+            at = at.around
+        return tuple(found)
+
+    def _is_directed(self, view: View, home: Home) -> bool:
+        """Whether `using namespace` has a say in a home or around it."""
+        known = view.directed.get(id(home))
+        if known is None:
+            at: Home | None = home
+            known = False
+            while at is not None and not known:
+                known = bool(at.directives) and bool(self._nominated(view, at))
+                at = at.around
+            view.directed[id(home)] = known
+        return known
+
+    def _followed(
+        self, view: View, name: str, home: Home, using: tuple[tuple[bool, int], ...], qualifies: bool
+    ) -> Sight | None:
+        """A name that `using` may bring, from a home outward."""
         for declares, value in using:
             found = self._used(view, value, name, declares)
             if found is not None:
                 return found
         unseen: Entry | None = None
+        at: Home | None = home
         while at is not None:
             found = self._in_home(view, at, name)
             if found is not None and not (qualifies and found.entry.kind not in _QUALIFIERS):
@@ -120,7 +167,7 @@ class Meaning(Values):
                     return found
                 unseen = unseen or found.entry
             at = at.around
-        return Sight(unseen, _NOT_INCLUDED, Trust.UNIQUE_NAME) if unseen is not None else None
+        return Sight(unseen, _NOT_INCLUDED, Trust.CANDIDATE) if unseen is not None else None
 
     def _used(self, view: View, value: int, name: str, declares: bool) -> Sight | None:
         """A name that `using` in a function brings."""
@@ -135,13 +182,18 @@ class Meaning(Values):
 
     def _in_home(self, view: View, home: Home, name: str) -> Sight | None:
         """A name in a namespace or class, through `using` and bases."""
+        if home is self.table.standard:
+            return None
         entry = home.member(name)
         unseen: Sight | None = None
         if entry is not None:
             if entry.seen(view.sees):
                 return entry.exact or entry.sight()
-            if home is not self.standard and not self.hidden(view, entry):
+            if not self.hidden(view, entry):
                 unseen = Sight(entry, _NOT_INCLUDED, Trust.UNIQUE_NAME)
+        other_name = home.other_names.get(name)
+        if other_name is not None and other_name.seen(view.sees):
+            return other_name.exact or other_name.sight()
         if name in home.brought:
             found = self._brought(view, home, name)
             if found is not None and found.entry is not entry:
@@ -192,19 +244,21 @@ class Meaning(Values):
         name = last_name(view.file, expression)
         if view.op[expression] == MEMBER:
             left = self._directed(view, view.left[expression], homes)
-            return self._inner(left, name) if left is not None else None
+            return self._inner(view, left, name) if left is not None else None
         at: Home | None
         at, _ = self.start(view, view.right[expression] % view.scopes)
         while at is not None:
-            found = self._inner(at, name)
+            found = self._inner(view, at, name)
             if found is not None:
                 return found
             at = at.around
-        return next((found for home in homes if (found := self._inner(home, name)) is not None), None)
+        return next((found for home in homes if (found := self._inner(view, home, name)) is not None), None)
 
-    def _inner(self, home: Home, name: str) -> Home | None:
+    def _inner(self, view: View, home: Home, name: str) -> Home | None:
         entry = home.members.get(name)
-        return self._namespace(entry) if entry is not None and entry.kind in _NAMESPACES else None
+        if entry is None or entry.kind != NAMESPACE:
+            entry = home.other_names.get(name)
+        return self._namespace(view, entry) if entry is not None else None
 
     def _headers_of(self, home: Home) -> list[int]:
         """The files with `using namespace` in a home that others include."""
@@ -227,7 +281,7 @@ class Meaning(Values):
         if found is None:
             return None
         if found.entry.kind in _NAMESPACES:
-            return self._namespace(found.entry)
+            return self._namespace(view, found.entry)
         named = self.type_named(view, expression)
         return named[0] if named is not None else None
 
@@ -235,12 +289,14 @@ class Meaning(Values):
         """Whether only "::" stands before a name."""
         return view.op[expression] == LOOKUP and view.names[view.left[expression]] == "::"
 
-    def _namespace(self, entry: Entry) -> Home | None:
+    def _namespace(self, view: View, entry: Entry) -> Home | None:
+        """The namespace of a name, or of another name of it: as the file that asks says, or one that it includes."""
         if entry.kind == NAMESPACE:
             return entry.home.inner.get(entry.name)
-        for view, place in self.symbols(entry):
-            for value in view.file.said(place, Given.TYPE):
-                meant = self._directed(view, value, [])
+        for code in sorted(entry.codes, key=lambda code: (code >> SHIFT != view.number, not view.includes(code))):
+            other = self.view(code >> SHIFT)
+            for value in other.file.said(code & MASK, Given.TYPE):
+                meant = self._directed(other, value, [])
                 if meant is not None:
                     return meant
         return None
@@ -252,7 +308,7 @@ class Meaning(Values):
                 return self._in_home(view, self.table.root, name)
             found = self.named(view, left)
             if found is not None and found.entry.kind in _NAMESPACES:
-                home = self._namespace(found.entry)
+                home = self._namespace(view, found.entry)
                 return self._in_home(view, home, name) if home is not None else None
             if found is None and view.op[left] == LOOKUP and view.right[left] >= view.scopes:
                 return None  # std::name, and others' namespaces

@@ -16,7 +16,7 @@ from concordance.model import Trust, unpacked
 from .cmeaning import Meaning
 from .creach import Reach
 from .cscopes import FUNCTIONS, MACRO, MASK, METHOD, NAMESPACE, SHIFT, Entry, Group, Sight, Table
-from .cviews import CALL, LOOKUP, MEMBER, SYMBOL, View
+from .cviews import CALL, ITEM, LOOKUP, MEMBER, SYMBOL, View
 from .tree import nearness
 from .world import Found, Loaded, World
 
@@ -194,19 +194,29 @@ class CNames:
         return [*sorted(definitions, key=lambda c: -nearness(path, files[c >> SHIFT].path)), *rest]
 
     def _guess(self, view: View, use: int, at: int, count: int, rows: list[Found]) -> None:
-        """A name that no scope explains: what carries it, where few do."""
-        file = view.file
-        if file.op[at] == LOOKUP:
-            name = file.names[file.left[at]]
-            self._few(view, use, at, self._carriers(name)[0], count, rows)
-        elif file.op[at] == MEMBER:
-            name = file.names[file.right[at]]
-            carriers = self._carriers(name)[1]
-            if not carriers or self.meaning.named(view, file.left[at]) is not None:
+        """A name that no scope explains: what carries it, where few do. A name by itself is likely to be another
+        library's where no file that is included has it."""
+        if view.op[at] == LOOKUP:
+            name, sees = view.names[view.left[at]], view.sees
+            entries = [entry for entry in self._carriers(name)[0] if entry.seen(sees)] if name != "std" else []
+            self._few(view, use, at, entries, count, rows)
+        elif view.op[at] == MEMBER:
+            carriers = self._carriers(view.names[view.right[at]])[1]
+            left = view.left[at]
+            if not carriers or self._is_outside(view, left) or self.meaning.named(view, left) is not None:
                 return
-            owner = self.meaning.owner(view, file.left[at])
+            owner = self.meaning.owner(view, left)
             if owner is None or owner[0] is None:
                 self._few(view, use, at, carriers, count, rows)
+
+    def _is_outside(self, view: View, expression: int) -> bool:
+        """Whether a qualified name begins with a namespace or type that nothing in the repository is: `std::a::b`."""
+        while view.op[expression] in (MEMBER, ITEM):
+            expression = view.left[expression]
+        if view.op[expression] != LOOKUP or view.right[expression] < view.scopes:
+            return False
+        first = self.meaning.named(view, expression)
+        return first is None or first.entry is self.table.root.members.get("std")
 
     def _carriers(self, name: str) -> tuple[list[Entry], list[Entry]]:
         """What has a name outside of classes, and as a member; nothing where too many do."""
@@ -223,18 +233,16 @@ class CNames:
         return known
 
     def _few(self, view: View, use: int, at: int, entries: list[Entry], count: int, rows: list[Found]) -> None:
-        """Chooses by the name alone: the only one, the only one that is included, or a few candidates."""
+        """Chooses by the name alone: the only one that the file includes, or a few candidates."""
         if not entries:
             return
         meaning = self.meaning
         entries = [entry for entry in entries if not meaning.hidden(view, entry)]
-        by, trust = "only definition of this name", Trust.UNIQUE_NAME
-        if len(entries) > 1:
-            by, seen = "only one that is included", [entry for entry in entries if entry.seen(view.sees)]
-            entries = seen if len(seen) == 1 else entries
-        if len(entries) == 1:
-            self._choose(view, use, at, Sight(entries[0], by, trust), count, rows)
-        elif 1 < len(entries) <= _FEW:
-            for entry in entries:
-                groups = meaning.fitting(view, entry, count)
-                self._add(use, self._ordered(view, groups[0])[:1], Trust.CANDIDATE, "has this name", rows)
+        seen = [entry for entry in entries if entry.seen(view.sees)]
+        if len(seen) == 1:
+            by = "only definition of this name" if len(entries) == 1 else "only one that is included"
+            self._choose(view, use, at, Sight(seen[0], by, Trust.UNIQUE_NAME), count, rows)
+            return
+        for entry in seen or entries if len(seen or entries) <= _FEW else ():
+            groups = meaning.fitting(view, entry, count)
+            self._add(use, self._ordered(view, groups[0])[:1], Trust.CANDIDATE, "has this name", rows)

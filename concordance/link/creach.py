@@ -27,6 +27,7 @@ class Reach:
         self._all: dict[int, int] = {}
         for number in self.headers:
             self._follow(number)
+        self._lend()
 
     def _follow(self, first: int) -> None:
         """Adds up what headers include, the included before who includes them; a circle is cut where it closes."""
@@ -41,6 +42,16 @@ class Reach:
             else:
                 begun.add(number)
                 waiting += [n for n in self._included.get(number, ()) if n not in done and n not in begun]
+
+    def _lend(self) -> None:
+        """Lets a file that only one other includes see what that one does: it is a part of it."""
+        includers: dict[int, list[int]] = {}
+        for number, included in self._included.items():
+            for other in included:
+                includers.setdefault(other, []).append(number)
+        for number, others in includers.items():
+            if len(others) == 1:
+                self._all[number] = self._all.get(number, 1 << number) | self.seen(others[0])
 
     def _sum(self, number: int) -> int:
         bits = 1 << number

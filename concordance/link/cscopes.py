@@ -104,7 +104,8 @@ class Home:
     """A namespace, class or enum."""
 
     __slots__ = (
-        "around", "bases", "brought", "codes", "directives", "inner", "is_class", "members", "name", "seen",
+        "around", "bases", "brought", "chains", "codes", "directives", "inner", "is_class", "members", "name",
+        "other_names", "seen",
     )  # fmt: skip
 
     def __init__(self, name: str, around: Home | None, is_class: bool) -> None:
@@ -113,8 +114,10 @@ class Home:
         self.inner: dict[str, Home] = {}
         self.codes: list[int] = []  # of a class: the symbols that say what it is
         self.bases: list[Type] | None = None  # found when first asked for
+        self.other_names: dict[str, Entry] = {}  # of namespaces
         self.directives: dict[int, list[int]] = {}  # `using namespace`: expressions by file
         self.brought: dict[str, list[tuple[int, int]]] = {}  # `using x::y`: by y
+        self.chains: dict[str, tuple[Entry, ...]] = {}  # of a namespace: what names mean from here outward
         self.seen: dict[str, tuple[Entry, Type] | None] = {}  # members of its bases, where they were asked for
 
     def opened(self, name: str, is_class: bool) -> Home:
@@ -151,6 +154,7 @@ class Table:
         """`headers` are the files that others include."""
         self.world, self.headers = world, headers
         self.root = Home("", None, False)
+        self.standard = self.root.opened("std", False)  # what is in it is the compiler's, whatever files add to it
         self.macros: dict[str, Entry] = {}
         self.by_name: dict[str, list[Entry]] = {}
         self.homes: dict[int, list[Home | None]] = {}  # by file: of its symbols, plus one; the first is the root
@@ -207,7 +211,10 @@ class Table:
                 else:
                     if inside:
                         home = self._qualified(home, names[inside - 1])
-                    self._add(home, name, OTHER_NAME if flags & ALIAS else kind, first | place)
+                    if flags & ALIAS:
+                        self._other_name(home, name, first | place)
+                    else:
+                        self._add(home, name, kind, first | place)
                     if kind in _OPENS and not flags & ALIAS:
                         opens = home.opened(name, True)
                         opens.codes.append(first | place)
@@ -237,11 +244,19 @@ class Table:
             home = home.opened(part, False)
         return home
 
+    @staticmethod
+    def _other_name(home: Home, name: str, code: int) -> None:
+        """`namespace a = b;`, which another file may well use for a namespace of its own."""
+        entry = home.other_names.get(name)
+        if entry is None:
+            entry = home.other_names[name] = Entry(home, name, OTHER_NAME)
+        entry.codes.append(code)
+
     def _add(self, home: Home, name: str, kind: int, code: int, known: bool = True) -> None:
         entry = home.members.get(name)
         if entry is None:
             entry = home.members[name] = Entry(home, name, kind)
-            if known:
+            if known and home is not self.standard:
                 self.by_name.setdefault(name, []).append(entry)
         elif entry.kind not in _OPENS and (kind in CLASSES or kind == NAMESPACE):
             entry.kind = kind  # a class and its constructor function or typedef of the same name

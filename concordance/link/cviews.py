@@ -23,7 +23,7 @@ class View:
     """One file."""
 
     __slots__ = (
-        "bound", "file", "homes", "left", "named", "names", "nominated", "number", "op", "right", "scopes", "sees",
+        "bound", "directed", "file", "homes", "left", "named", "names", "nominated", "number", "op", "right", "scopes", "sees",
         "starts", "types", "values",
     )  # fmt: skip
 
@@ -36,6 +36,7 @@ class View:
         self.types: dict[int, Type | None] = {}  # … the type it names
         self.values: dict[int, Type | None] = {}  # … the type of its value
         self.starts: dict[int, Start] = {}  # by scope
+        self.directed: dict[int, bool] = {}  # by a home's id: whether `using namespace` has a say in it
         self.nominated: dict[int, list[Home]] = {}  # by a home's id: what `using namespace` brings into it
 
     def includes(self, code: int) -> bool:

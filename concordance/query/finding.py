@@ -1,27 +1,37 @@
 """From a question in words to places: names that are asked for, then files with their best line.
 
 In: what a person typed. Out: rows, best first. Who types a name wants its definition: exact names come first, then
-names that begin so; a name that nobody has is taken for the nearest ones. Everything else is full text.
+names that begin so; a name that nobody has is taken for the nearest ones. Everything else is full text, one row a
+file. Words in quotes must stand so in a line, unless they are a small part of a long question: then somebody quotes.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import NamedTuple
 
-from concordance.extract.engine import language_of
 from concordance.facts.read import Place
 from concordance.facts.textwords import CHUNK
+from concordance.model import Kind, Symbol
 
 from . import search
-from .answers import qualified
+from .answers import full_name, qualified, separator_of
 from .index import Index, rank_of
-from .names import nearest
+from .names import UnknownName, find, nearest
+from .opened import LONGEST, Opened
 
-_NAME = re.compile(r"[^\W\d][\w.:]*$")
-_QUOTED = re.compile(r"\"([^\"]+)\"|'([^']{3,})'|`([^`]+)`")
-_BEGINNING = 20  # names that begin like the question
+_NAME = re.compile(r"[^\W\d]\w*")
+_QUALIFIED = re.compile(r"~?[^\W\d]\w*(?:(?:\.|::|#)~?[^\W\d]\w*)+(?:\(\))?")
+_FEW = re.compile(r"\w+(?: \w+){1,3}")
+_QUOTED = re.compile(r'"([^"]+)"')
+_PROSE = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))
+_HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
+_BEGINNING = 60  # places of names that begin like the question
+_OF_KIND = 60  # files that are looked through for definitions of a kind
+# What a row's score starts from: any name that is meant is before any text.
+_EXACT, _SAME, _BEGINS, _NEAR = 4000.0, 3000.0, 2000.0, 1000.0
 
 
 class Spot(NamedTuple):
@@ -29,92 +39,221 @@ class Spot(NamedTuple):
 
     path: str
     line: int
-    symbol: str
+    symbol: str  # the innermost around the line; "" for none
+    kind: str  # the symbol's, "file" for none
+    score: float  # only its order means something
+    snippet: str  # the line; "" where the file has changed since
+
+
+class Wish(NamedTuple):
+    """A question and what it is limited to."""
+
+    question: str
     kind: str
-    score: float
-    snippet: str
+    folder: str
+    limit: int
 
 
-def spots(index: Index, question: str, kind: str, folder: str, limit: int) -> list[Spot]:
+def spots(index: Index, wish: Wish) -> list[Spot]:
     """The places that fit a question."""
-    found = list(_by_name(index, question, kind, folder)) if _NAME.match(question) else []
-    phrases = [" ".join(filter(None, match)).lower() for match in _QUOTED.findall(question)]
-    asked = search.asked(question, folder, index.words)
-    seen = {spot.path for spot in found}
-    for hit in search.hits(index.shelves, asked, index.categories, index.ranks):
-        if len(found) >= limit:
-            break
-        if hit.path not in seen:
-            spot = _spot(index, hit, asked, phrases, kind)
-            if spot is not None:
-                found.append(spot)
-    if not found and _NAME.match(question):  # a typing error
-        for name in nearest(index, re.split(r"[.:]+", question)[-1]):
-            found += _places(index, index.facts.named(name), kind, folder, 1.0)
-    return found[:limit]
+    quoted = _QUOTED.findall(wish.question)
+    besides = _QUOTED.sub(" ", wish.question).split()
+    if quoted and len(besides) <= 4:
+        return _quoting(index, wish, quoted)
+    found = list(islice(chain(_paths(index, wish), _by_name(index, wish)), wish.limit))
+    if len(found) < wish.limit:
+        found += islice(_by_words(index, wish, {spot.path for spot in found}), wish.limit - len(found))
+    return found or _nearly(index, wish)
 
 
-def _by_name(index: Index, question: str, kind: str, folder: str) -> Iterator[Spot]:
-    """Definitions of the name that was typed, and of names that begin with it."""
-    last = re.split(r"[.:]+", question)[-1]
-    exact = dict.fromkeys((last, last.lower(), last.upper(), last[:1].upper() + last[1:]))
-    same = [place for name in exact if name for place in index.facts.named(name)]
-    before = [part for part in re.split(r"[.:]+", question)[:-1] if part]
-    if before:
-        same = [place for place in same if _is_inside(index, place, before)] or same
-    yield from _places(index, same, kind, folder, 100.0)
-    begin = dict.fromkeys((last, last[:1].upper() + last[1:])) if len(last) >= 3 else ()
-    longer = [place for name in begin for place in index.facts.starting(name, _BEGINNING)]
-    yield from _places(index, longer, kind, folder, 50.0)
+# --- by name
 
 
-def separator_of(index: Index, path: str) -> str:
-    """What stands between the parts of a name in a file's language."""
-    return language_of(index.language_of(path)).separator
+def _paths(index: Index, wish: Wish) -> list[Spot]:
+    """Files that are asked for by their path or the end of it."""
+    asked = wish.question.strip("/")
+    if wish.kind not in ("", "file") or not re.search(r"[/.]", asked) or re.search(r"\s", asked):
+        return []
+    paths = [path for path in index.categories if path == asked or path.endswith(f"/{asked}")]
+    paths.sort(key=lambda path: (path != asked, rank_of(index.category_of(path)), path.count("/"), path))
+    found = []
+    for path in paths:
+        if _is_below(path, wish.folder):
+            said = index.opened(path).lines() or [""]
+            found.append(Spot(path, 1, "", "file", _EXACT, said[0].strip()[:LONGEST]))
+    return found
 
 
-def _is_inside(index: Index, place: Place, before: list[str]) -> bool:
-    """Whether what stands before a name is around it: classes, namespaces, files or folders."""
-    symbol = index.opened(place.path).symbols[place.place]
-    around = [*re.split(r"[/.]", place.path), *qualified(symbol, ".").split(".")]
-    return all(part in around for part in before)
+def _by_name(index: Index, wish: Wish) -> Iterator[Spot]:
+    """Definitions of the name that was typed, then of names that begin with it."""
+    question = wish.question
+    if _QUALIFIED.fullmatch(question):
+        try:
+            yield from _places(index, find(index, question), wish, _EXACT, ranked=True)
+        except UnknownName:
+            return
+    elif _NAME.fullmatch(question):
+        exact = index.facts.named(question)
+        yield from _places(index, exact, wish, _EXACT)
+        others = [
+            place
+            for path in search.defining(index.shelves, question, wish.folder)
+            for place in index.facts.symbols_in(path)
+            if place.name != question and place.name.lower() == question.lower()
+        ]
+        yield from _places(index, others, wish, _SAME)
+        if len(question) >= 3:
+            begin = dict.fromkeys((question, question.lower(), question[0].upper() + question[1:]))
+            longer = [place for name in begin for place in index.facts.starting(name, _BEGINNING)]
+            most = max(3, wish.limit // 2)  # a word that many names begin with may be meant as a word
+            yield from list(_places(index, longer, wish, _BEGINS))[:most]
+    elif _FEW.fullmatch(question):
+        yield from _places(index, [p for name in _joined(question) for p in index.facts.named(name)], wish, _SAME)
 
 
-def _places(index: Index, places: Iterable[Place], kind: str, folder: str, score: float) -> Iterator[Spot]:
-    rows = [p for p in places if (not kind or p.kind == kind) and (not folder or p.path.startswith(f"{folder}/"))]
-    rows.sort(key=lambda p: (p.declaration, rank_of(index.category_of(p.path)), -index.ranks.get(p.path, 0.0), p.path))
-    for place in rows:
-        opened = index.opened(place.path)
-        name = qualified(opened.symbols[place.place], separator_of(index, place.path))
-        centre = index.ranks.get(place.path, 0.0)
-        yield Spot(place.path, place.line, name, place.kind, score + centre, opened.line(place.line) or "")
+def _joined(question: str) -> list[str]:
+    """Some words as they would be written as one name."""
+    words = question.split()
+    capital = [word[:1].upper() + word[1:] for word in words]
+    camel = words[0].lower() + "".join(capital[1:])
+    snake = "_".join(words)
+    return list(dict.fromkeys((snake, "".join(capital), camel, snake.lower(), snake.upper(), "".join(words).lower())))
 
 
-def _spot(index: Index, hit: search.Hit, asked: search.Asked, phrases: list[str], kind: str) -> Spot | None:
-    """A file's best line for a question; none where it does not say a phrase, or has no such symbol."""
-    opened = index.opened(hit.path)
-    lines = opened.lines() or []
-    if phrases:
-        where = next((n for n, line in enumerate(lines, 1) if all(p in line.lower() for p in phrases)), 0)
-        if not where:
-            return None
-        return _around(index, Spot(hit.path, where, "", "file", hit.score, lines[where - 1].strip()), kind)
-    first = max(1, hit.line)
-    best, most = first, -1.0
-    for number in range(first, min(first + CHUNK, len(lines) + 1)):
-        words = set(index.words.of(lines[number - 1]).split())
-        weight = sum(asked.weight[word] for word in words if word in asked.weight)
-        if weight > most:
-            best, most = number, weight
-    snippet = lines[best - 1].strip() if best <= len(lines) else ""
-    return _around(index, Spot(hit.path, best, "", "file", hit.score, snippet), kind)
+def _places(index: Index, places: Iterable[Place], wish: Wish, score: float, ranked: bool = False) -> Iterator[Spot]:
+    """Definitions as rows: definitions before declarations, source before the rest, what is central first."""
+    tests = "test" in wish.question.lower() or "test" in wish.folder.lower()
+
+    def order(place: Place) -> tuple[object, ...]:
+        return (
+            place.kind in _PROSE, place.declaration, 0 if tests else rank_of(place.category), place.kind in _HOLDERS,
+            len(place.name), not place.public, -index.ranks.get(place.path, 0.0), place.path, place.line,
+        )  # fmt: skip
+
+    rows = [p for p in places if p.place >= 0 and wish.kind in ("", p.kind) and _is_below(p.path, wish.folder)]
+    for number, place in enumerate(rows if ranked else sorted(rows, key=order)):
+        line = index.opened(place.path).line(place.line) or ""
+        yield Spot(place.path, place.line, full_name(place), place.kind, max(score - number, score - 999), line)
 
 
-def _around(index: Index, spot: Spot, kind: str) -> Spot | None:
-    """A spot with the innermost symbol around it; with a kind, the innermost of that kind."""
-    symbols = index.opened(spot.path).symbols
-    inside = [s for s in symbols if s.start_line <= spot.line <= s.end_line and (not kind or s.kind == kind)]
+def _is_below(path: str, folder: str) -> bool:
+    return not folder or path.startswith(f"{folder}/")
+
+
+def _nearly(index: Index, wish: Wish) -> list[Spot]:
+    """What is found where every word that nobody has is taken for the nearest name."""
+    found: list[Spot] = []
+    if _NAME.fullmatch(wish.question):
+        for number, name in enumerate(nearest(index, wish.question)):
+            found += _places(index, index.facts.named(name), wish, _NEAR - 300 * number)
+        return found[: wish.limit]
+    near = {}
+    for word in dict.fromkeys(re.findall(r"[^\W\d]\w{3,}", wish.question)):
+        known = any(search.is_known(index.shelves, part) for part in index.words.of(word).split())
+        names = [] if known else nearest(index, word)
+        if names:
+            near[word] = names[0]
+    if not near:
+        return []
+    corrected = re.sub(r"\w+", lambda match: near.get(match[0], match[0]), wish.question)
+    return list(islice(_by_words(index, wish._replace(question=corrected), set()), wish.limit))
+
+
+# --- by words
+
+
+def _by_words(index: Index, wish: Wish, seen: set[str]) -> Iterator[Spot]:
+    """A row for each file that fits and was not seen yet, or for its best definition of a kind."""
+    asked = search.asked(wish.question, wish.folder, index.words)
+    hits = [hit for hit in search.hits(index.shelves, asked, index.ranks) if hit.path not in seen]
+    if wish.kind and wish.kind != "file":
+        yield from _of_kind(index, hits, asked, wish.kind)
+        return
+    for hit in hits:
+        opened = index.opened(hit.path)
+        line, snippet = _best_line(index, opened, asked, hit)
+        yield _around(opened, Spot(hit.path, line, "", "file", hit.score, snippet), wish.kind)
+
+
+def _best_line(index: Index, opened: Opened, asked: search.Asked, hit: search.Hit) -> tuple[int, str]:
+    """The line of a file's best stretch that says most of a question; of a short one, also what the file defines."""
+    lines = opened.lines()
+    if lines is None:
+        return max(1, hit.line), ""
+
+    def says(number: int, more: str = "") -> float:
+        words = set(index.words.of(f"{lines[number - 1][:LONGEST]} {more}").split())
+        return sum(asked.weight[word] for word in words if word in asked.weight)
+
+    stretch = range(hit.line, min(hit.line + CHUNK, len(lines) + 1)) if hit.line else range(1, 1)
+    scored = [(says(number), -number) for number in stretch]
+    if len(asked.weight) <= 4:
+        named = ((symbol.line, _fit(index, asked, symbol.name)) for symbol in opened.symbols)
+        scored += [(says(line) + fit, -line) for line, fit in named if fit and line <= len(lines)]
+    most, place = max(scored, default=(0.0, -1))
+    number = -place if most else max(1, hit.line)
+    return number, lines[number - 1].strip()[:LONGEST]
+
+
+def _fit(index: Index, asked: search.Asked, text: str) -> float:
+    """How much of a question a text says."""
+    return sum(asked.weight.get(word, 0.0) for word in set(index.words.of(text).split()))
+
+
+def _around(opened: Opened, spot: Spot, kind: str) -> Spot:
+    """A spot with the innermost symbol around it; a file where files are asked for."""
+    if kind == "file":
+        return spot
+    inside = [symbol for symbol in opened.symbols if symbol.start_line <= spot.line <= symbol.end_line]
     if not inside:
-        return None if kind and kind != "file" else spot
-    symbol = min(inside, key=lambda s: (s.end_line - s.start_line, s.key))
-    return spot._replace(symbol=qualified(symbol, separator_of(index, spot.path)), kind=symbol.kind)
+        return spot
+    symbol = min(inside, key=lambda one: (one.end_line - one.start_line, -one.start_line))
+    return spot._replace(symbol=qualified(symbol, separator_of(opened.file.language)), kind=symbol.kind)
+
+
+def _of_kind(index: Index, hits: list[search.Hit], asked: search.Asked, kind: str) -> list[Spot]:
+    """The best definition of a kind in each file, by what its name and documentation say."""
+    whole = sum(asked.weight.values()) or 1.0
+    found = []
+    for hit in hits[:_OF_KIND]:
+        opened = index.opened(hit.path)
+
+        def fit(symbol: Symbol) -> float:
+            return _fit(index, asked, symbol.name) + 0.3 * _fit(index, asked, symbol.doc[:LONGEST])
+
+        best = max((symbol for symbol in opened.symbols if symbol.kind == kind), key=fit, default=None)
+        share = fit(best) / whole if best is not None else 0.0
+        if best is not None and share:
+            name = qualified(best, separator_of(opened.file.language))
+            score = hit.score * share**0.5
+            found.append(Spot(hit.path, best.line, name, kind, score, opened.line(best.line) or ""))
+    return sorted(found, key=lambda spot: (-spot.score, spot.path))
+
+
+def _quoting(index: Index, wish: Wish, phrases: list[str]) -> list[Spot]:
+    """The files that say all of some phrases, each with the first line that says the first one."""
+    places = [search.quoting(index.shelves, phrase, wish.folder, index.words) for phrase in phrases]
+    asked = search.asked(wish.question, wish.folder, index.words)
+    scores = {hit.path: hit.score for hit in search.hits(index.shelves, asked, index.ranks)}
+    both = [path for path in places[0] if all(path in others for others in places)]
+    both.sort(key=lambda path: (-scores.get(path, 0.0), rank_of(index.category_of(path)), path))
+    found: list[Spot] = []
+    for path in both:
+        opened = index.opened(path)
+        lines = opened.lines() or []
+        said = [_first(lines, phrase, starts[path]) for phrase, starts in zip(phrases, places, strict=True)]
+        if all(said) and len(found) < wish.limit:
+            spot = Spot(path, said[0], "", "file", scores.get(path, 0.0), lines[said[0] - 1].strip()[:LONGEST])
+            spot = _around(opened, spot, wish.kind)
+            found += [spot] if wish.kind in ("", spot.kind) else []
+    return found
+
+
+def _first(lines: list[str], phrase: str, starts: list[int]) -> int:
+    """The first line of some stretches that says a phrase; 0 for none."""
+    wanted = " ".join(phrase.lower().split())
+    for start in sorted(starts):
+        for number in range(start, min(start + CHUNK, len(lines) + 1)):
+            if wanted in " ".join(lines[number - 1].lower().split()):
+                return number
+    return 0

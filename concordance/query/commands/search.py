@@ -5,8 +5,9 @@ from __future__ import annotations
 from concordance.errors import UserError
 from concordance.model import Kind
 from concordance.query.answers import Answer, Option, Page, paged
-from concordance.query.finding import spots
+from concordance.query.finding import Wish, spots
 from concordance.query.index import Index
+from concordance.query.names import nearest
 
 HELP = """Finds what a name or some words mean: definitions of the name first, then the files that say the words best.
 
@@ -21,7 +22,7 @@ concord search parse --kind function --in torch/jit
 ARGUMENT = "QUERY..."
 OPTIONS = (
     Option("number", "At most so many.", int, 20, short="n", least=1),
-    Option("kind", "Only definitions of a kind.", default="", choices=("", *(kind.value for kind in Kind))),
+    Option("kind", "Only definitions of a kind.", default="", choices=("", "file", *(kind.value for kind in Kind))),
     Option("in", "Only below a folder.", default=""),
 )
 
@@ -30,13 +31,20 @@ _COLUMNS = ("path", "line", "symbol", "kind", "score", "snippet")
 
 def answer(index: Index, asked: str, page: Page) -> Answer:
     """One row a place."""
-    question = asked.strip()
-    if not question:
+    question = " ".join(asked.encode("utf-8", "replace").decode().split())
+    if not question.strip("\"'` "):
         raise UserError("there is nothing to search for", "Say a name or some words: concord search DataLoader")
-    folder = str(page.options["in"]).strip("/").removeprefix("./")
+    folder = str(page.options["in"]).removeprefix("./").strip("/")
+    folder = "" if folder == "." else folder
     if folder and not any(path.startswith(f"{folder}/") for path in index.categories):
         raise UserError(f"the repository has no folder {folder}", "Name it from the repository's root")
-    found = spots(index, question, page.options["kind"], folder, page.options["number"])
+    found = spots(index, Wish(question, page.options["kind"], folder, page.options["number"]))
     rows = [{**spot._asdict(), "score": round(spot.score, 2)} for spot in found]
-    note = "" if rows else f"nothing says {question}: {len(index.categories):,} files searched"
-    return paged(rows, _COLUMNS, page)._replace(note=note)
+    return paged(rows, _COLUMNS, page)._replace(note="" if rows else _nothing(index, question))
+
+
+def _nothing(index: Index, question: str) -> str:
+    """What to say where there is no answer."""
+    said = f"nothing says {question}: {len(index.categories):,} files searched"
+    near = dict.fromkeys(name for word in question.split()[:5] for name in nearest(index, word.strip('"')))
+    return f"{said}; nearest names: {', '.join(list(near)[:3])}" if near else said

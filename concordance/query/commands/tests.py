@@ -33,6 +33,7 @@ concord tests src/click/core.py --examples
 ARGUMENT = "PATH or NAME"
 OPTIONS = (Option("examples", "List examples in place of tests.", bool, False),)
 _COLUMNS = ("path", "line", "name", "why", "run")
+_MOST_OVERRIDES = 10  # definitions of one name of which is asked what they override: each is a walk of its own
 
 
 def answer(index: Index, asked: str, page: Page) -> Answer:
@@ -42,7 +43,7 @@ def answer(index: Index, asked: str, page: Page) -> Answer:
     starts = starts_in(index, meant) if isinstance(meant, File) else starts_of(index, meant)
     found = [reached(index, starts, category)]
     if not isinstance(meant, File):
-        found += overridden(index, meant, category)
+        found += overridden(index, meant[:_MOST_OVERRIDES], category)
     elif not found[0].rows:
         return _by_import(index, meant, category, page)
     rows = [(row, walk) for rows, walk in found for row in rows]
@@ -55,6 +56,8 @@ def answer(index: Index, asked: str, page: Page) -> Answer:
     note = "" if rows else f"no {what} reach {asked}: {len(index.tests):,} tests, {STEPS} steps searched"
     if not all(walk.whole for _, walk in found):
         note = f"the search ended after {MOST:,} uses: {what} farther away are left out"
+    elif not isinstance(meant, File) and len(meant) > _MOST_OVERRIDES:
+        note = f"what they override was followed for {_MOST_OVERRIDES} of {len(meant):,}: say which, for the others"
     return Answer(_rows(index, rows[start:end]), _COLUMNS, total, str(end) if end < total else "", note)
 
 
