@@ -190,7 +190,7 @@ class Writer:
         with self._guarded():
             run = self._connection
             missed: dict[str, tuple[int, int]] = {}
-            if not self.fresh:  # to drop a table costs less than to empty it, and a sorted index is best made at the end
+            if not self.fresh:  # to drop a table costs less than to empty it; an index is best made at the end
                 for table in schema.LINKED:
                     run.execute(f"DROP TABLE {table}")
                 for statement in schema.LINK_TABLES.split(";"):

@@ -23,8 +23,8 @@ class View:
     """One file."""
 
     __slots__ = (
-        "bound", "directed", "file", "homes", "left", "named", "names", "nominated", "number", "op", "right", "scopes", "sees",
-        "starts", "types", "values",
+        "bound", "directed", "file", "homes", "left", "named", "names", "nominated", "number", "op", "right", "scopes",
+        "sees", "starts", "types", "values",
     )  # fmt: skip
 
     def __init__(self, file: Loaded, homes: list[Home | None], sees: int) -> None:
