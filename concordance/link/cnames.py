@@ -50,6 +50,8 @@ class CNames:
         rows: list[Found] = []
         op, left, right = file.op, file.left, file.right
         named = self.meaning.named
+        words = self.table.words
+        foreign = [name not in words for name in file.names]  # nothing in the repository is called so
         for use in sorted(used):
             kind = op[use]
             if kind == SYMBOL:
@@ -59,6 +61,9 @@ class CNames:
             at = use
             if kind == CALL:
                 count, at = right[use] - 1, left[use]
+                kind = op[at]
+            if (kind == LOOKUP and foreign[left[at]]) or (kind == MEMBER and foreign[right[at]]):
+                continue
             sight = named(view, at)
             if sight is None:
                 self._guess(view, use, at, count, rows)

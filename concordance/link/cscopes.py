@@ -157,6 +157,7 @@ class Table:
         self.standard = self.root.opened("std", False)  # what is in it is the compiler's, whatever files add to it
         self.macros: dict[str, Entry] = {}
         self.by_name: dict[str, list[Entry]] = {}
+        self._others: set[str] = set()  # names of other things
         self.homes: dict[int, list[Home | None]] = {}  # by file: of its symbols, plus one; the first is the root
         self.own: dict[int, Home] = {}  # of a function: what it declares for itself
         self.inside: dict[int, Home] = {}  # of a function that is defined outside of its class: the class
@@ -173,6 +174,7 @@ class Table:
             self._add(found, name, kind, code)
         for number in self.homes:
             self._using(world.load(number))
+        self.words = self.by_name.keys() | self.macros.keys() | self._others
 
     def _enter(self, file: Loaded, outside: list[tuple[int, Home, str, str, int]]) -> None:
         flow, names = file.flow, file.names
@@ -244,12 +246,12 @@ class Table:
             home = home.opened(part, False)
         return home
 
-    @staticmethod
-    def _other_name(home: Home, name: str, code: int) -> None:
+    def _other_name(self, home: Home, name: str, code: int) -> None:
         """`namespace a = b;`, which another file may well use for a namespace of its own."""
         entry = home.other_names.get(name)
         if entry is None:
             entry = home.other_names[name] = Entry(home, name, OTHER_NAME)
+            self._others.add(name)
         entry.codes.append(code)
 
     def _add(self, home: Home, name: str, kind: int, code: int, known: bool = True) -> None:

@@ -7,7 +7,7 @@ arguments that it was given.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from concordance.model import Given
 
@@ -52,17 +52,21 @@ class Values(Members):
 
     def type_named(self, view: View, expression: int) -> Type | None:
         """The type that an expression names."""
-        known = view.types
-        if expression in known:
-            if known[expression] is not _BUSY:
-                return known[expression]
+        found = view.types.get(expression, _BUSY)  # _BUSY also stands for what was not asked yet
+        return found if found is not _BUSY else self._once(view.types, self._type_named, view, expression)
+
+    def _once(
+        self, known: dict[int, Type | None], work: Callable[[View, int], Type | None], view: View, expression: int
+    ) -> Type | None:
+        """Works something out and remembers it, unless a circle was met on the way."""
+        if expression in known:  # it is being worked out
             self.cuts += 1
             return None
         known[expression] = _BUSY
         before, found = self.cuts, None
         self.active += 1
         if self.active < _DEEPEST:
-            found = self._type_named(view, expression)
+            found = work(view, expression)
         else:
             self.cuts += 1
         self.active -= 1
@@ -129,25 +133,8 @@ class Values(Members):
 
     def type_of(self, view: View, expression: int) -> Type | None:
         """The type of an expression's value."""
-        known = view.values
-        if expression in known:
-            if known[expression] is not _BUSY:
-                return known[expression]
-            self.cuts += 1
-            return None
-        known[expression] = _BUSY
-        before, found = self.cuts, None
-        self.active += 1
-        if self.active < _DEEPEST:
-            found = self._type_of(view, expression)
-        else:
-            self.cuts += 1
-        self.active -= 1
-        if self.keeps(before):
-            known[expression] = found
-        else:
-            del known[expression]
-        return found
+        found = view.values.get(expression, _BUSY)  # _BUSY also stands for what was not asked yet
+        return found if found is not _BUSY else self._once(view.values, self._type_of, view, expression)
 
     def _type_of(self, view: View, expression: int) -> Type | None:
         op, left = view.op[expression], view.left[expression]
