@@ -24,7 +24,7 @@ import re
 from concordance.model import Given, Kind, Op, Role
 
 from . import cmarks
-from .cvalues import CALL, EACH, LOOKUP, MEMBER, NAME, OF_TYPE, PART, Calls, Values, bare
+from .cvalues import CALL, EACH, LOOKUP, MEMBER, NAME, OF_TYPE, PART, Calls, Values, bare, opening
 from .draft import CODE, Draft
 from .flow import Weave
 
@@ -213,6 +213,8 @@ class _CFlow:
         if sign == 125:  # "}"
             symbol = self.classes.get(before + len(text))
             return self.woven.expression(OF_TYPE, self.woven.expression(_SYMBOL, symbol)) if symbol is not None else 0
+        if sign == 41 and data[opening(data, before + len(text), 40, 41) - 1] == 58:  # load:(Type*)name
+            return self.values.of_type(before + len(text) - 1, scope)
         if sign == 111 and text.endswith(b"auto"):
             value = self._begun(place, scope)
             const = text[:-4].rstrip().endswith(b"const")

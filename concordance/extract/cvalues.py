@@ -46,8 +46,9 @@ class Calls:
             self.ends[start] = end
             self.callee[end] = (at, count)
             if at and data[at - 1] == 62:  # ">"
-                kernel = data[at - 3 : at] == b">>>"
-                named = data.rfind(b"<<<", 0, at) if kernel else opening(data, at, 60, 62)
+                named = data.rfind(b"<<<", 0, at) if data.endswith(b">>>", 0, at) else at
+                if named > 0 and data[named - 1] == 62:
+                    named = opening(data, named, 60, 62)
                 self.behind[named] = at
                 at = named
             self.counts[at] = count

@@ -244,7 +244,8 @@ class Meaning(Values):
         name = last_name(view.file, expression)
         if view.op[expression] == MEMBER:
             left = self._directed(view, view.left[expression], homes)
-            return self._inner(view, left, name) if left is not None else None
+            inside = [left, *self._nominated(view, left)] if left is not None else []
+            return next((found for home in inside if (found := self._inner(view, home, name)) is not None), None)
         at: Home | None
         at, _ = self.start(view, view.right[expression] % view.scopes)
         while at is not None:
