@@ -3,9 +3,14 @@
 In: a repository, and folders with headers that are not in it (`--include`: what its build generates, third parties).
 Out: precision and recall by trust, over the references that libclang resolves to a place inside of the repository,
 with and without parameters and local variables (those are bound in the file itself, and need no link); what we say of
-names that lead outside (libraries, generated headers), which should be nothing; the misses by cause. An answer is right where it is the place that libclang names, or the definition of what is declared there:
-the same qualified name with the same parameters, for libclang sees one file with its headers and no other. The
-branches of a conditional, and a type's other name that is declared again, count as one thing.
+names that lead outside (libraries, generated headers), which should be nothing; the misses by cause. An answer is right
+where it is the place that libclang names, or the definition of what is declared there: the same qualified name with the
+same parameters, for libclang sees one file with its headers and no other. The branches of a conditional, and a type's
+other name that is declared again, count as one thing.
+
+PyTorch's generated headers are made by its own programs, into a folder beside it: `torchgen.gen` (with
+`--per-operator-headers --generate headers`), `tools.setup_helpers.generate_code`, `protoc` for its `.proto` files, and
+its `*.h.in` with every setting off. Without them libclang does not know what a `Tensor` is, and judges far less.
 """
 
 from __future__ import annotations
@@ -169,7 +174,7 @@ def report(answers: list[Answer], show: int) -> None:
         print(f"{a.trust or 'nothing'} ({a.by}) {place} {a.reference.name}: {a.said or '-'}; libclang: {a.reference.kind} {targets}")
 
 
-def sampled(root: Path, facts: Facts, count: int, seed: int) -> list[tuple[str, str]]:
+def sampled(facts: Facts, count: int, seed: int) -> list[tuple[str, str]]:
     """C++ files of a repository, with their language."""
     files = sorted((file.path, file.language) for file in facts.files() if file.language == "cpp" and not file.skip)
     files = [file for file in files if _TEMPLATES not in file[0]]
@@ -190,7 +195,7 @@ def main() -> None:
     if options.keep and options.keep.exists():
         said = pickle.loads(options.keep.read_bytes())
     else:
-        files = sampled(options.root, facts, options.count, options.seed)
+        files = sampled(facts, options.count, options.seed)
         said = {}
         for path, references in many(str(options.root), files, options.include, 2):
             said[path] = references

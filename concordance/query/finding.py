@@ -28,8 +28,10 @@ _FEW = re.compile(r"\w+(?: \w+){1,3}")
 _QUOTED = re.compile(r'"([^"]+)"')
 _PROSE = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))
 _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
+_BODIES = frozenset((Kind.FUNCTION, Kind.METHOD))
 _BEGINNING = 60  # places of names that begin like the question
-_OF_KIND = 60  # files that are looked through for definitions of a kind
+_OF_KIND = 40  # files that are looked through for definitions of a kind
+_QUOTES = 200  # files that are put in order by all the words of a question, and not only by the quoted ones
 # What a row's score starts from: any name that is meant is before any text.
 _EXACT, _SAME, _BEGINS, _NEAR = 4000.0, 3000.0, 2000.0, 1000.0
 
@@ -165,14 +167,15 @@ def _nearly(index: Index, wish: Wish) -> list[Spot]:
 def _by_words(index: Index, wish: Wish, seen: set[str]) -> Iterator[Spot]:
     """A row for each file that fits and was not seen yet, or for its best definition of a kind."""
     asked = search.asked(wish.question, wish.folder, index.words)
-    hits = [hit for hit in search.hits(index.shelves, asked, index.ranks) if hit.path not in seen]
+    most = max(wish.limit, _OF_KIND) + len(seen)
+    hits = [hit for hit in search.hits(index.shelves, asked, index.ranks, most) if hit.path not in seen]
     if wish.kind and wish.kind != "file":
         yield from _of_kind(index, hits, asked, wish.kind)
         return
     for hit in hits:
         opened = index.opened(hit.path)
         line, snippet = _best_line(index, opened, asked, hit)
-        yield _around(opened, Spot(hit.path, line, "", "file", hit.score, snippet), wish.kind)
+        yield _around(index, opened, Spot(hit.path, line, "", "file", hit.score, snippet), wish.kind)
 
 
 def _best_line(index: Index, opened: Opened, asked: search.Asked, hit: search.Hit) -> tuple[int, str]:
@@ -200,15 +203,16 @@ def _fit(index: Index, asked: search.Asked, text: str) -> float:
     return sum(asked.weight.get(word, 0.0) for word in set(index.words.of(text).split()))
 
 
-def _around(opened: Opened, spot: Spot, kind: str) -> Spot:
+def _around(index: Index, opened: Opened, spot: Spot, kind: str) -> Spot:
     """A spot with the innermost symbol around it; a file where files are asked for."""
     if kind == "file":
         return spot
-    inside = [symbol for symbol in opened.symbols if symbol.start_line <= spot.line <= symbol.end_line]
-    if not inside:
-        return spot
-    symbol = min(inside, key=lambda one: (one.end_line - one.start_line, -one.start_line))
-    return spot._replace(symbol=qualified(symbol, separator_of(opened.file.language)), kind=symbol.kind)
+    place = opened.symbol_at(spot.line)
+    found = index.facts.place(opened.base + 1 + place) if place >= 0 else None
+    if found is None or found.kind not in _BODIES:  # perhaps a constant or a field, which has no lines of its own
+        own = next((n for n, symbol in enumerate(opened.symbols) if symbol.line == spot.line), place)
+        found = found if own == place else index.facts.place(opened.base + 1 + own)
+    return spot._replace(symbol=full_name(found), kind=found.kind) if found is not None else spot
 
 
 def _of_kind(index: Index, hits: list[search.Hit], asked: search.Asked, kind: str) -> list[Spot]:
@@ -234,7 +238,7 @@ def _quoting(index: Index, wish: Wish, phrases: list[str]) -> list[Spot]:
     """The files that say all of some phrases, each with the first line that says the first one."""
     places = [search.quoting(index.shelves, phrase, wish.folder, index.words) for phrase in phrases]
     asked = search.asked(wish.question, wish.folder, index.words)
-    scores = {hit.path: hit.score for hit in search.hits(index.shelves, asked, index.ranks)}
+    scores = {hit.path: hit.score for hit in search.hits(index.shelves, asked, index.ranks, _QUOTES)}
     both = [path for path in places[0] if all(path in others for others in places)]
     both.sort(key=lambda path: (-scores.get(path, 0.0), rank_of(index.category_of(path)), path))
     found: list[Spot] = []
@@ -244,7 +248,7 @@ def _quoting(index: Index, wish: Wish, phrases: list[str]) -> list[Spot]:
         said = [_first(lines, phrase, starts[path]) for phrase, starts in zip(phrases, places, strict=True)]
         if all(said) and len(found) < wish.limit:
             spot = Spot(path, said[0], "", "file", scores.get(path, 0.0), lines[said[0] - 1].strip()[:LONGEST])
-            spot = _around(opened, spot, wish.kind)
+            spot = _around(index, opened, spot, wish.kind)
             found += [spot] if wish.kind in ("", spot.kind) else []
     return found
 

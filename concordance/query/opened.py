@@ -148,6 +148,16 @@ class Opened:
             scope = scopes[scope].parent
         return scopes[scope].symbol if scope >= 0 else -1
 
+    def symbol_at(self, line: int) -> int:
+        """The innermost symbol around a line: its place, -1 for the file itself."""
+        scopes = self._named.scopes
+        if len(scopes) > 1:
+            around = [n for n, scope in enumerate(scopes) if scope.line <= line <= scope.end_line]
+            return self.around(min(around, key=lambda n: (scopes[n].end_line - scopes[n].line, -n), default=0))
+        spans = ((s.end_line - s.start_line, -n, s) for n, s in enumerate(self.symbols))
+        inside = [(size, place) for size, place, s in spans if s.start_line <= line <= s.end_line]
+        return -min(inside, default=(0, 1))[1]
+
     def scope_kind(self, scope: int) -> str:
         """What a scope is."""
         return self._named.scopes[scope].kind

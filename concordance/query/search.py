@@ -25,7 +25,7 @@ _PIECE, _PAIR, _TRIPLE = 0.22, 0.6, 0.6  # a stretch of lines, two and three wor
 _LATER = (1.0, 0.5, 0.33, 0.25, 0.2)  # further stretches of one file
 _DECAY = 20  # words after which a word of the question counts half: people say first what matters
 _WORDS, _PHRASES = 120, 40  # of a question; what is behind them counts for little and costs as much
-_FILES, _PIECES, _SAYING, _QUOTES, _DEFINING = 200, 400, 50, 1000, 20  # that are looked at
+_FILES, _PIECES, _SAYING, _QUOTES, _DEFINING = 200, 300, 50, 1000, 20  # that are looked at
 _CENTRAL = 0.1  # how much more the most central file counts
 _TALK = 0.3  # what words about the change, and not about the code, count
 _TALKED = """
@@ -91,10 +91,10 @@ def _talk() -> frozenset[str]:
     return frozenset(map(stem, _TALKED.split()))
 
 
-def hits(shelves: list[Shelf], question: Asked, ranks: dict[str, float]) -> list[Hit]:
+def hits(shelves: list[Shelf], question: Asked, ranks: dict[str, float], most: int) -> list[Hit]:
     """The files that fit, best first; `ranks` says how central each is, from 0 to 1."""
-    found = [hit for shelf in shelves for hit in _Scorer(shelf, question).hits(ranks)]
-    return sorted(found, key=lambda hit: (-hit.score, hit.path))
+    found = [hit for shelf in shelves for hit in _Scorer(shelf, question).hits(ranks, most)]
+    return sorted(found, key=lambda hit: (-hit.score, hit.path))[:most]
 
 
 def quoting(shelves: list[Shelf], phrase: str, folder: str, words: Words) -> dict[str, list[int]]:
@@ -124,28 +124,30 @@ class _Scorer:
     def __init__(self, shelf: Shelf, question: Asked) -> None:
         self.shelf, self.question = shelf, question
 
-    def hits(self, ranks: dict[str, float]) -> list[Hit]:
-        """The files of the shelf."""
+    def hits(self, ranks: dict[str, float], most: int) -> list[Hit]:
+        """The best files of the shelf."""
         if not self.question.weight or not self.shelf.count:
             return []
         folder = self.question.folder
-        pairs, triples = self._rows(2), self._rows(3)
+        triples = self._rows(3, _TRIPLE)
         score: dict[int, float] = {}
         line: dict[int, int] = {}
         seen: dict[int, int] = {}
-        for piece in self.shelf.pieces([*self._about_pieces(), *pairs, *triples], folder, _PIECES):
+        for piece in self.shelf.pieces([*self._about_pieces(), *self._rows(2, _PAIR), *triples], folder, _PIECES):
             place = seen[piece.number] = seen.get(piece.number, -1) + 1
             line.setdefault(piece.number, piece.line)
             if place < len(_LATER):
                 score[piece.number] = score.get(piece.number, 0.0) + _PIECE * _LATER[place] * piece.score
         said = self._said(triples)
         found = []
-        for file in self.shelf.files(self._about_files(), folder, _FILES):
+        for file in self.shelf.files(self._about_files(), folder, max(_FILES, most)):
             points = file.score + score.get(file.number, 0.0) + math.log(file.size + 200)
-            path = self.shelf.path(file)
-            points *= self._factor(file.purpose, said.get(file.number, 0.0)) * (1 + _CENTRAL * ranks.get(path, 0.0))
-            found.append(Hit(path, points, line.get(file.number, 0)))
-        return found
+            found.append((points * self._factor(file.purpose, said.get(file.number, 0.0)), file))
+        # Where a file lies is slow to ask: only of those that centrality can still bring among the best.
+        least = sorted((points for points, _ in found), reverse=True)[:most][-1:] or [0.0]
+        best = [(self.shelf.path(file), points, file) for points, file in found if points * (1 + _CENTRAL) >= least[0]]
+        rows = ((path, points * (1 + _CENTRAL * ranks.get(path, 0.0)), file) for path, points, file in best)
+        return [Hit(path, points, line.get(file.number, 0)) for path, points, file in rows]
 
     def _factor(self, purpose: Category, said: float) -> float:
         """How much a file counts for what it is for; one that says almost what the question says is meant anyway."""
@@ -174,10 +176,9 @@ class _Scorer:
     def _about_pieces(self) -> list[Wanted]:
         return [Wanted("text", (word,), weight) for word, weight in self.question.weight.items()]
 
-    def _rows(self, length: int) -> list[Wanted]:
+    def _rows(self, length: int, counts: float) -> list[Wanted]:
         """Words that stand in a row in the question."""
         words, weight = self.question.words, self.question.weight
-        counts = {2: _PAIR, 3: _TRIPLE}[length]
         rows = dict.fromkeys(zip(*(words[n:] for n in range(length)), strict=False))
         rows_now = [row for row in rows if len(set(row)) == length][:_PHRASES]
         return [Wanted("text", row, counts * min(weight[word] for word in row)) for row in rows_now]
