@@ -19,6 +19,7 @@ PLUG_INS = ("extract/languages", "extract/rules", "link/languages", "link/bridge
 FENCES = {  # module: where it may be imported
     "sqlite3": ("facts",),
     "tree_sitter": ("extract",),
+    "tantivy": ("facts",),
     "subprocess": ("collect",),
     "http": ("serve",),
     "socket": ("serve",),

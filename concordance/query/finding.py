@@ -7,9 +7,11 @@ file. Words in quotes must stand so in a line, unless they are a small part of a
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from contextlib import suppress
+from itertools import islice
 from typing import NamedTuple
 
 from concordance.facts.read import Place
@@ -28,12 +30,16 @@ _FEW = re.compile(r"\w+(?: \w+){1,3}")
 _QUOTED = re.compile(r'"([^"]+)"')
 _PROSE = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))
 _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
+_WEAK = _PROSE | {Kind.NAMESPACE, Kind.TARGET}  # opened in many places, or words more than names
 _BODIES = frozenset((Kind.FUNCTION, Kind.METHOD))
+_FIRST = {Kind.CLASS: 0, Kind.STRUCT: 0, Kind.INTERFACE: 0, Kind.ENUM: 0, Kind.FUNCTION: 1, Kind.MACRO: 1, Kind.TYPE: 1}
+_HOMES = frozenset(("__init__", "index", "mod", "lib"))  # files that speak for their folder
 _BEGINNING = 60  # places of names that begin like the question
 _OF_KIND = 40  # files that are looked through for definitions of a kind
+_NAMED = 50  # definitions of a file whose lines are looked at
 _QUOTES = 200  # files that are put in order by all the words of a question, and not only by the quoted ones
 # What a row's score starts from: any name that is meant is before any text.
-_EXACT, _SAME, _BEGINS, _NEAR = 4000.0, 3000.0, 2000.0, 1000.0
+_EXACT, _FILE, _SAME, _BEGINS, _NEAR = 5000.0, 4000.0, 4000.0, 2000.0, 1000.0
 
 
 class Spot(NamedTuple):
@@ -62,7 +68,7 @@ def spots(index: Index, wish: Wish) -> list[Spot]:
     besides = _QUOTED.sub(" ", wish.question).split()
     if quoted and len(besides) <= 4:
         return _quoting(index, wish, quoted)
-    found = list(islice(chain(_paths(index, wish), _by_name(index, wish)), wish.limit))
+    found = list(islice(_by_name(index, wish), wish.limit))
     if len(found) < wish.limit:
         found += islice(_by_words(index, wish, {spot.path for spot in found}), wish.limit - len(found))
     return found or _nearly(index, wish)
@@ -71,46 +77,58 @@ def spots(index: Index, wish: Wish) -> list[Spot]:
 # --- by name
 
 
-def _paths(index: Index, wish: Wish) -> list[Spot]:
-    """Files that are asked for by their path or the end of it."""
+def _paths(index: Index, wish: Wish) -> Iterator[Spot]:
+    """Files that are asked for by their path, the end of it, or their name without its ending."""
     asked = wish.question.strip("/")
-    if wish.kind not in ("", "file") or not re.search(r"[/.]", asked) or re.search(r"\s", asked):
-        return []
-    paths = [path for path in index.categories if path == asked or path.endswith(f"/{asked}")]
-    paths.sort(key=lambda path: (path != asked, rank_of(index.category_of(path)), path.count("/"), path))
-    found = []
+    if wish.kind not in ("", "file") or re.search(r"\s", asked):
+        return
+    if re.search(r"[/.]", asked):
+        paths = [path for path in index.categories if path == asked or path.endswith(f"/{asked}")]
+    else:
+        paths = [path for path in index.categories if _stem(path) == asked]
+    paths.sort(key=lambda path: (rank_of(index.category_of(path)), -index.ranks.get(path, 0.0), path.count("/"), path))
     for path in paths:
         if _is_below(path, wish.folder):
-            said = index.opened(path).lines() or [""]
-            found.append(Spot(path, 1, "", "file", _EXACT, said[0].strip()[:LONGEST]))
-    return found
+            lines = index.opened(path).lines() or []
+            first = next((number for number, line in enumerate(lines, 1) if line.strip()), 1)
+            yield Spot(path, first, "", "file", _FILE, lines[first - 1].strip()[:LONGEST] if lines else "")
+
+
+def _stem(path: str) -> str:
+    """A file's name without its ending; of one that speaks for its folder, the folder's."""
+    folder, _, name = path.rpartition("/")
+    stem = name.partition(".")[0]
+    return folder.rpartition("/")[2] if stem in _HOMES else stem
 
 
 def _by_name(index: Index, wish: Wish) -> Iterator[Spot]:
-    """Definitions of the name that was typed, then of names that begin with it."""
+    """Definitions of the name that was typed, and files of this name; then names that begin with it."""
     question = wish.question
-    if _QUALIFIED.fullmatch(question):
-        try:
-            yield from _places(index, find(index, question), wish, _EXACT, ranked=True)
-        except UnknownName:
-            return
-    elif _NAME.fullmatch(question):
-        exact = index.facts.named(question)
-        yield from _places(index, exact, wish, _EXACT)
-        others = [
-            place
-            for path in search.defining(index.shelves, question, wish.folder)
-            for place in index.facts.symbols_in(path)
-            if place.name != question and place.name.lower() == question.lower()
-        ]
-        yield from _places(index, others, wish, _SAME)
-        if len(question) >= 3:
-            begin = dict.fromkeys((question, question.lower(), question[0].upper() + question[1:]))
-            longer = [place for name in begin for place in index.facts.starting(name, _BEGINNING)]
-            most = max(3, wish.limit // 2)  # a word that many names begin with may be meant as a word
-            yield from list(_places(index, longer, wish, _BEGINS))[:most]
-    elif _FEW.fullmatch(question):
+    if _FEW.fullmatch(question):
         yield from _places(index, [p for name in _joined(question) for p in index.facts.named(name)], wish, _SAME)
+        return
+    is_name = bool(_NAME.fullmatch(question))
+    same: list[Place] = []
+    if _QUALIFIED.fullmatch(question):
+        with suppress(UnknownName):
+            yield from _places(index, find(index, question), wish, _EXACT, ranked=True)
+    elif is_name:
+        same = index.facts.named(question) or _in_another_case(index, wish)
+        yield from _places(index, (place for place in same if place.kind not in _WEAK), wish, _EXACT)
+    yield from islice(_paths(index, wish), 3 if is_name else None)
+    yield from _places(index, (place for place in same if place.kind in _WEAK), wish, _SAME)
+    if is_name and len(question) >= 3:
+        begin = dict.fromkeys((question, question.lower(), question[0].upper() + question[1:]))
+        longer = {place.id: place for name in begin for place in index.facts.starting(name, _BEGINNING)}
+        # A word that many names begin with may be meant as a word.
+        yield from islice(_places(index, longer.values(), wish, _BEGINS), max(3, wish.limit // 2))
+
+
+def _in_another_case(index: Index, wish: Wish) -> list[Place]:
+    """Definitions of a name that is written otherwise: `DataLoader` for `dataloader`."""
+    lower = wish.question.lower()
+    paths = [path for path in search.defining(index.shelves, lower, wish.folder) if path in index.categories]
+    return [place for path in paths for place in index.facts.symbols_in(path) if place.name.lower() == lower]
 
 
 def _joined(question: str) -> list[str]:
@@ -128,8 +146,9 @@ def _places(index: Index, places: Iterable[Place], wish: Wish, score: float, ran
 
     def order(place: Place) -> tuple[object, ...]:
         return (
-            place.kind in _PROSE, place.declaration, 0 if tests else rank_of(place.category), place.kind in _HOLDERS,
-            len(place.name), not place.public, -index.ranks.get(place.path, 0.0), place.path, place.line,
+            place.kind in _PROSE, place.declaration or ".pyi" in place.path,
+            0 if tests else rank_of(place.category), place.kind in _HOLDERS, len(place.name), not place.public,
+            _FIRST.get(Kind(place.kind), 2), -index.ranks.get(place.path, 0.0), place.path, place.line,
         )  # fmt: skip
 
     rows = [p for p in places if p.place >= 0 and wish.kind in ("", p.kind) and _is_below(p.path, wish.folder)]
@@ -168,7 +187,9 @@ def _by_words(index: Index, wish: Wish, seen: set[str]) -> Iterator[Spot]:
     """A row for each file that fits and was not seen yet, or for its best definition of a kind."""
     asked = search.asked(wish.question, wish.folder, index.words)
     most = max(wish.limit, _OF_KIND) + len(seen)
-    hits = [hit for hit in search.hits(index.shelves, asked, index.ranks, most) if hit.path not in seen]
+    all_ = search.hits(index.shelves, asked, index.ranks, most)
+    # A build that ends meanwhile may have put files into the text index that this store does not know.
+    hits = [hit for hit in all_ if hit.path not in seen and hit.path in index.categories]
     if wish.kind and wish.kind != "file":
         yield from _of_kind(index, hits, asked, wish.kind)
         return
@@ -184,18 +205,34 @@ def _best_line(index: Index, opened: Opened, asked: search.Asked, hit: search.Hi
     if lines is None:
         return max(1, hit.line), ""
 
-    def says(number: int, more: str = "") -> float:
-        words = set(index.words.of(f"{lines[number - 1][:LONGEST]} {more}").split())
-        return sum(asked.weight[word] for word in words if word in asked.weight)
+    def says(number: int) -> float:
+        return _fit(index, asked, lines[number - 1][:LONGEST])
 
     stretch = range(hit.line, min(hit.line + CHUNK, len(lines) + 1)) if hit.line else range(1, 1)
     scored = [(says(number), -number) for number in stretch]
     if len(asked.weight) <= 4:
-        named = ((symbol.line, _fit(index, asked, symbol.name)) for symbol in opened.symbols)
-        scored += [(says(line) + fit, -line) for line, fit in named if fit and line <= len(lines)]
+        scored += [
+            (says(symbol.line) + _defines(index, asked, symbol), -symbol.line)
+            for symbol in _named(opened, list(asked.weight))
+            if symbol.line <= len(lines)
+        ]
     most, place = max(scored, default=(0.0, -1))
     number = -place if most else max(1, hit.line)
     return number, lines[number - 1].strip()[:LONGEST]
+
+
+def _named(opened: Opened, words: list[str]) -> list[Symbol]:
+    """The symbols whose names have most of some words in them, the shortest first."""
+    any_of = re.compile("|".join(map(re.escape, words)), re.IGNORECASE).search
+    counted = [(-sum(w in s.name.lower() for w in words), len(s.name), s) for s in opened.symbols if any_of(s.name)]
+    return [symbol for *_, symbol in sorted(counted, key=lambda row: row[:2])[:_NAMED]]
+
+
+def _defines(index: Index, asked: search.Asked, symbol: Symbol) -> float:
+    """How much more a definition counts than a use: most where its name says all that is asked, and nothing else."""
+    words = set(index.words.of(symbol.name).split())
+    counts = 1.0 if symbol.kind in _HOLDERS else 2.0
+    return counts * sum(asked.weight.get(word, 0.0) for word in words) / math.sqrt(max(1, len(words)))
 
 
 def _fit(index: Index, asked: search.Asked, text: str) -> float:
@@ -239,7 +276,7 @@ def _quoting(index: Index, wish: Wish, phrases: list[str]) -> list[Spot]:
     places = [search.quoting(index.shelves, phrase, wish.folder, index.words) for phrase in phrases]
     asked = search.asked(wish.question, wish.folder, index.words)
     scores = {hit.path: hit.score for hit in search.hits(index.shelves, asked, index.ranks, _QUOTES)}
-    both = [path for path in places[0] if all(path in others for others in places)]
+    both = [path for path in places[0] if path in index.categories and all(path in others for others in places)]
     both.sort(key=lambda path: (-scores.get(path, 0.0), rank_of(index.category_of(path)), path))
     found: list[Spot] = []
     for path in both:

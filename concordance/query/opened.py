@@ -154,9 +154,10 @@ class Opened:
         if len(scopes) > 1:
             around = [n for n, scope in enumerate(scopes) if scope.line <= line <= scope.end_line]
             return self.around(min(around, key=lambda n: (scopes[n].end_line - scopes[n].line, -n), default=0))
-        spans = ((s.end_line - s.start_line, -n, s) for n, s in enumerate(self.symbols))
-        inside = [(size, place) for size, place, s in spans if s.start_line <= line <= s.end_line]
-        return -min(inside, default=(0, 1))[1]
+        for place in range(len(self.symbols) - 1, -1, -1):  # the last to begin is the innermost
+            if self.symbols[place].start_line <= line <= self.symbols[place].end_line:
+                return place
+        return -1
 
     def scope_kind(self, scope: int) -> str:
         """What a scope is."""

@@ -25,7 +25,7 @@ _PIECE, _PAIR, _TRIPLE = 0.22, 0.6, 0.6  # a stretch of lines, two and three wor
 _LATER = (1.0, 0.5, 0.33, 0.25, 0.2)  # further stretches of one file
 _DECAY = 20  # words after which a word of the question counts half: people say first what matters
 _WORDS, _PHRASES = 120, 40  # of a question; what is behind them counts for little and costs as much
-_FILES, _PIECES, _SAYING, _QUOTES, _DEFINING = 200, 300, 50, 1000, 20  # that are looked at
+_FILES, _PIECES, _SAYING, _QUOTES, _DEFINING = 200, 300, 50, 1000, 5  # that are looked at
 _CENTRAL = 0.1  # how much more the most central file counts
 _TALK = 0.3  # what words about the change, and not about the code, count
 _TALKED = """
@@ -151,7 +151,9 @@ class _Scorer:
 
     def _factor(self, purpose: Category, said: float) -> float:
         """How much a file counts for what it is for; one that says almost what the question says is meant anyway."""
-        factor = 1.0 if self.question.tests and purpose == Category.TEST else _FOR[purpose]
+        factor = _FOR[purpose]
+        if self.question.tests:
+            factor = 1.0 if purpose == Category.TEST else factor * _FOR[Category.TEST]
         return factor if purpose in _QUOTING else factor + (1 - factor) * min(1.0, max(0.0, (said - 0.2) / 0.4))
 
     def _about_files(self) -> list[Wanted]:
