@@ -182,7 +182,7 @@ def _reading(
 ) -> Reading:
     tests = set(tested.places(facts, form.language, form.category, entry.path))
     symbols = tuple(
-        (s.name, s.kind, n, s.line, s.declaration, s.col, s.public, s.key.rpartition(".")[0], n in tests)
+        (s.name, s.kind, n, s.line, s.declaration, s.col, s.public, s.key, n in tests)
         for n, s in enumerate(facts.symbols)
     )
     problems = sum(1 for finding in facts.findings if finding.by in ("reader", "syntax"))

@@ -331,4 +331,5 @@ class FileFacts(NamedTuple):
     metrics: Metrics = Metrics()
     doc: str = ""  # what the file says of itself: module docstring, leading comment
     exports: tuple[str, ...] | None = None  # the names a file says it offers, where it says so
+    complexity: bytes = b""  # per symbol, how many ways lead through a function; 0 for what is none; empty for no function
     flow: Flow | None = None  # stored apart: the linker reads it without the rest

@@ -234,10 +234,12 @@ class Build:
     def _link(self, writer: Writer) -> None:
         summary = self.summary
         edges: list[bytes] = []
+        loads: dict[int, bytes] = {}
 
         def counted(rows: Iterator[LinkedFile]) -> Iterator[LinkedFile]:
             for row in rows:
                 edges.append(row.edges)
+                loads[row.base] = row.loads
                 summary.named += row.named
                 summary.resolved += row.resolved
                 yield row
@@ -251,17 +253,18 @@ class Build:
         )  # fmt: skip
 
         with self._step("pass"):
-            self._pass(writer, edges)
+            self._pass(writer, edges, loads)
 
-    def _pass(self, writer: Writer, edges: list[bytes]) -> None:
+    def _pass(self, writer: Writer, edges: list[bytes], loads: dict[int, bytes]) -> None:
         """What is worked out over the whole: who leads to whom, between symbols and between files, and ranks."""
         whole = graph.joined(edges, writer.top)
         files = writer.bases()
-        pairs = graph.Graph(whole).files([base for base, _, _ in files])
-        ranks = rank.ranks({base: category for base, _, category in files}, pairs)
+        pairs = graph.Graph(whole).files([row[0] for row in files])
+        ranks = rank.ranks({row[0]: row[4] for row in files}, pairs)
         writer.put_pass("graph", whole)
         writer.put_pass("pairs", graph.packed_pairs(pairs))
-        writer.put_ranks((ranks[base], identity) for base, identity, _ in files)
+        writer.put_pass("loads", graph.packed_pairs(graph.unpacked_loads(loads)))
+        writer.put_ranks((ranks[row[0]], row[1]) for row in files)
 
     def _linked_so_far(self, done: int, total: int) -> None:
         self.progress("link", done, total, "")

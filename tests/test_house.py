@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "concordance"
 FILES = sorted(PACKAGE.rglob("*.py"))
-LEFT = ["kinds", "model", "errors", "config", "plugins"]
+LEFT = ["kinds", "model", "blocks", "errors", "config", "plugins"]
 STAGES = ["collect", "extract", "facts", "link", "passes", "query", "render", "serve"]
 RIGHT = ["batch", "parallel", "linking", "pipeline", "api", "terminal", "cli"]
 ORDER = {name: place for place, name in enumerate([*LEFT, *STAGES, *RIGHT])}

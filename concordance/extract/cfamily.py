@@ -100,11 +100,14 @@ def _state(draft: Draft, lines: cdirectives.Lines, parsed: Parsed, version: crep
     main = not version.stretches
     target = draft if main else Draft(draft.source)
     if main:
+        draft.root = root
         trees.note_errors(draft, version.tree, kit.errors)
     walk = Walk(target, lines, parsed.blanked, kit.plain_c)
     walk.run(root)
     found = trees.captures(kit.names, root)
     walk.run_local(found.get("late", []))
+    branches = (node.start_byte for node in found.get("branch", ()))
+    draft.branches += branches if main else filter(version.speaks_for, branches)
     cnames.note(draft, found, walk.bodies, None if main else version.speaks_for)
     calls = found.get("arguments", [])
     if main:

@@ -20,6 +20,8 @@ from .macros import KEYWORDS
 from .trees import one_line
 
 NAMES = """
+(catch_clause) @branch
+(binary_expression operator: ["and" "or"] @branch)
 (identifier) @name
 (field_identifier) @name
 (namespace_identifier) @name
@@ -54,6 +56,8 @@ NAMES = """
 (class_specifier body: (_)) @late
 """
 SHARED = """
+["if" "for" "while" "case" "?"] @branch
+(binary_expression operator: ["&&" "||"] @branch)
 (parameter_declaration declarator: (identifier) @local)
 (pointer_declarator declarator: (identifier) @local)
 (array_declarator declarator: (identifier) @local)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
+from tree_sitter import Node
+
 from concordance.model import (
     ROLES,
     DocPart,
@@ -108,6 +110,8 @@ class Draft:
     doc: str = ""
     exports: tuple[str, ...] | None = None
     weave: Callable[[Draft, Weave], None] | None = None  # gives names their expressions, where a language has names
+    branches: list[int] = field(default_factory=list)  # where the way through a function forks
+    root: Node | None = None  # of the syntax tree, where there is one: for the rules
 
     def define(self, kind: str, name: str, at: int, start: int, end: int, **details: object) -> Definition:
         """Adds a symbol."""
@@ -163,8 +167,22 @@ class Draft:
             flow = Flow(imports=imports)
         return FileFacts(
             symbols, tuple(scopes), occurrences, imports, findings=tuple(self.findings), doc=self.doc,
-            exports=self.exports, flow=flow,
+            exports=self.exports, flow=flow, complexity=self._complexity(),
         )
+
+    def _complexity(self) -> bytes:
+        """For each symbol the number of ways through it: one, and one more for each fork; 0 for what is no function."""
+        bodies = [d for d in self.definitions if _OPENS.get(d.kind) == "function" and not d.declaration]  # type: ignore[call-overload]
+        if not bodies:
+            return b""
+        ways = [0] * len(self.definitions)
+        for d in bodies:
+            ways[d.place] = 1
+        stretches = [(0, len(self.source.data) + 1, -1), *((d.start, d.end, d.place) for d in bodies)]
+        for place in innermost(sorted(self.branches), stretches):
+            if place >= 0:
+                ways[place] += 1
+        return packed(ways)
 
     def _symbols(self) -> tuple[Symbol, ...]:
         source = self.source

@@ -65,6 +65,9 @@ JAVASCRIPT_DEFINITIONS = """
 """
 
 NAMES = """
+[(if_statement) (for_statement) (for_in_statement) (while_statement) (do_statement) (switch_case) (catch_clause)
+  (ternary_expression)] @branch
+(binary_expression operator: ["&&" "||" "??"] @branch)
 (comment) @comment
 (identifier) @read
 (shorthand_property_identifier) @read

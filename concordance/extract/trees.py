@@ -6,7 +6,7 @@ In: text, and a `Grammar`. Out: a `Draft`. The queries' capture names are the wh
 `names` (run as captures): every identifier under its role, `@read`, `@call`, `@write`, `@type`,
 `@import`, `@inherit`, `@mention`, the later in `_ROLE_ORDER` winning where two match; beside a
 role, `@member` marks a name that hangs on a receiver, `@local` one that is declared where it
-stands; `@scope` is a further scope, `@comment` a comment, `@import.module` the text of a module
+stands; `@scope` is a further scope, `@branch` a place where the way through a function forks, `@comment` a comment, `@import.module` the text of a module
 that is imported by itself.
 """
 
@@ -27,7 +27,7 @@ from .draft import Definition, Draft
 from .source import Source
 
 _ROLE_ORDER = (Role.MENTION, Role.READ, Role.WRITE, Role.TYPE, Role.CALL, Role.INHERIT, Role.IMPORT)
-_NAMES = frozenset((*(role.value for role in Role), "name", "member", "local", "arguments"))
+_NAMES = frozenset((*(role.value for role in Role), "name", "member", "local", "arguments", "branch"))
 _SPACE = re.compile(r"\s+")
 
 
@@ -92,7 +92,7 @@ def read(source: Source, grammar: Grammar) -> tuple[Draft, Tree, dict[str, list[
     """Reads definitions and names; the tree and the captures are given back for what only one language has."""
     tools = compiled(grammar)
     tree = tools.parser.parse(source.data)
-    draft = Draft(source, sees_members=grammar.sees_members)
+    draft = Draft(source, sees_members=grammar.sees_members, root=tree.root_node)
     note_errors(draft, tree, tools.errors)
     for _, match in QueryCursor(tools.definitions).matches(tree.root_node):
         _define(draft, grammar, match)
@@ -109,6 +109,7 @@ def note_names(draft: Draft, found: dict[str, list[Node]]) -> None:
     draft.bound.update(node.start_byte for node in found.get("local", ()))
     draft.scopes.extend((node.start_byte, node.end_byte, "block") for node in found.get("scope", ()))
     draft.comments.extend((node.start_byte, node.end_byte) for node in found.get("comment", ()))
+    draft.branches.extend(node.start_byte for node in found.get("branch", ()))
     for node in found.get("import.module", ()):
         draft.add_import(node.start_byte, text(node).strip("\"'`<>"))
 

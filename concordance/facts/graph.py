@@ -10,12 +10,12 @@ from __future__ import annotations
 import struct
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from itertools import accumulate
 from typing import NamedTuple
 
-from concordance.model import ROLES, Role
+from concordance.model import ROLES, Role, unpacked
 
 _USER = 4  # bits of a way
 _TARGET = 32  # bits of a way and a user's id
@@ -154,6 +154,11 @@ class Graph:
 def packed_pairs(pairs: Iterable[Pair]) -> bytes:
     """Pairs of files as bytes."""
     return array("I", [number for pair in pairs for number in pair]).tobytes()
+
+
+def unpacked_loads(loads: Mapping[int, bytes]) -> list[Pair]:
+    """Which file needs which when it is loaded, each pair once; `loads` has by file the packed ids of what it needs."""
+    return [(user, target, 1) for user, column in loads.items() for target in unpacked(column)]
 
 
 def unpacked_pairs(packed: bytes) -> list[Pair]:

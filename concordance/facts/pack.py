@@ -40,6 +40,7 @@ class Named(NamedTuple):
     metrics: msgspec.Raw = msgspec.Raw()
     doc: msgspec.Raw = msgspec.Raw()
     exports: msgspec.Raw = msgspec.Raw()
+    complexity: msgspec.Raw = msgspec.Raw()
     flow: msgspec.Raw = msgspec.Raw()
 
 

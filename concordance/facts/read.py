@@ -37,9 +37,14 @@ class Place(NamedTuple):
     declaration: bool
     col: int
     public: bool
-    home: str  # the key of what it stands in, "" for none
+    key: str
     language: str
     category: str
+
+    @property
+    def home(self) -> str:
+        """The key of what it stands in, "" for none."""
+        return self.key.rpartition(".")[0]
 
 
 class Facts:
@@ -255,14 +260,18 @@ class Facts:
         row = self._row("SELECT calls, uses FROM missed WHERE name = ?", name)
         return (row[0], row[1]) if row else (0, 0)
 
-    def users_of_file(self, path: str) -> list[tuple[int, int, int, int]]:
-        """Who uses a file or any symbol of it: target, user, roles, trust."""
+    def keys(self) -> list[tuple[int, str, str]]:
+        """The id, key and kind of every symbol."""
+        return self._all("SELECT id, key, kind FROM symbol")
+
+    def users_of_file(self, path: str) -> list[tuple[int, int, int, int, int]]:
+        """Who uses a file or any symbol of it: target, user, roles, trust, and how often."""
         base = self.base(path)
         query = (
-            "SELECT target, user, roles, trust FROM used WHERE target >= ? AND target <= "
+            "SELECT target, user, roles, trust, times FROM used WHERE target >= ? AND target <= "
             "(SELECT coalesce(max(id), ?) FROM symbol WHERE file = (SELECT id FROM file WHERE base = ?))"
         )
-        return [(row[0], row[1], row[2], row[3]) for row in self._rows(query, (base, base, base))]
+        return self._all(query, (base, base, base))
 
     def overridden(self, symbol: int) -> list[tuple[int, int]]:
         """What a method overrides: ids and trust."""
@@ -315,8 +324,8 @@ def _place(row: tuple[Any, ...]) -> Place:
 
 
 _SYMBOL = (
-    "SELECT symbol.id, name, kind, path, place, line, declaration, col, public, home, language, category FROM symbol "
-    "JOIN file ON symbol.file = file.id"
+    "SELECT symbol.id, name, kind, path, place, line, declaration, col, public, symbol.key, language, category "
+    "FROM symbol JOIN file ON symbol.file = file.id"
 )
 
 

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from concordance.model import Change, File
 
-VERSION = 4
+VERSION = 5
 
 _TYPES = {"int": "INTEGER", "str": "TEXT", "float": "REAL", "bool": "INTEGER", "bytes": "BLOB"}
 
@@ -46,7 +46,7 @@ CREATE TABLE file (id INTEGER PRIMARY KEY, base INTEGER, rank REAL, {_columns(Fi
 CREATE TABLE facts (file INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE flow (file INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE symbol (id INTEGER PRIMARY KEY, name TEXT, kind TEXT, file INTEGER, place INTEGER, line INTEGER,
-  declaration INTEGER, col INTEGER, public INTEGER, home TEXT, test INTEGER);
+  declaration INTEGER, col INTEGER, public INTEGER, key TEXT, test INTEGER);
 CREATE TABLE pass (name TEXT PRIMARY KEY, packed BLOB) WITHOUT ROWID;
 CREATE TABLE term (text TEXT PRIMARY KEY, files INTEGER) WITHOUT ROWID;
 CREATE TABLE change (path PRIMARY KEY, packed BLOB) WITHOUT ROWID;

@@ -35,7 +35,7 @@ class Reading(NamedTuple):
     packed: bytes  # its facts, empty where it was not read
     flow: bytes  # its flow, empty where its language has no names to link
     words: bytes  # for the full-text index
-    # name, kind, place, line, declaration, column, public, the key of what it stands in, whether it is a test
+    # name, kind, place, line, declaration, column, public, key, whether it is a test
     symbols: tuple[tuple[str, str, int, int, bool, int, bool, str, bool], ...]
     terms: tuple[str, ...]  # distinct
     key: bytes  # of the cache; empty where there is nothing to keep
@@ -65,6 +65,8 @@ class LinkedFile(NamedTuple):
     edges: bytes  # who leads to whom, packed as in `graph`
     named: int  # expressions that name something …
     resolved: int  # … of which so many lead somewhere
+    base: int  # the id of the file as a target
+    loads: bytes  # the ids of the files that it needs when it is loaded, packed
 
 
 # What SQLite says where the disk, not the store, is at fault.
@@ -228,10 +230,12 @@ class Writer:
             rows = self._connection.execute(f"SELECT {schema.FILE_COLUMNS} FROM file").fetchall()  # noqa: S608
         return [File(schema.path_from(row[0]), *row[1:]) for row in rows]
 
-    def bases(self) -> list[tuple[int, int, str]]:
-        """Every file's base, id and category, in the order of bases."""
+    def bases(self) -> list[tuple[int, int, str, str, str]]:
+        """Every file's base, id, path, language and category, in the order of bases."""
         with self._guarded():
-            return self._connection.execute("SELECT base, id, category FROM file ORDER BY base").fetchall()
+            query = "SELECT base, id, path, language, category FROM file ORDER BY base"
+            rows = self._connection.execute(query).fetchall()
+        return [(row[0], row[1], schema.path_from(row[2]), row[3], row[4]) for row in rows]
 
     def linkable(self) -> list[Linkable]:
         """The files as the linker needs them, in the order of paths; what is not yet committed, too."""

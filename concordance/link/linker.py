@@ -14,7 +14,7 @@ from concordance.facts.pack import pack
 from concordance.facts.write import Linkable, LinkedFile
 from concordance.model import ROLES, Kind, Links, Role, Trust, packed, unpacked
 
-from . import runs
+from . import loading, runs
 from .tree import Tree
 from .world import Found, Loaded, Names, World
 
@@ -68,7 +68,8 @@ class Linker:
         uses, missed = self._uses(file, found)
         rows = list(zip(*map(unpacked, uses[:4]), strict=True))
         edges = runs.edges(file, found, rows, names)
-        return LinkedFile(row.id, pack(links), uses, missed, overrides, edges, len(file.op), resolved)
+        loads = packed(loading.loaded(self.world, file, found))
+        return LinkedFile(row.id, pack(links), uses, missed, overrides, edges, len(file.op), resolved, row.base, loads)
 
     def _uses(self, file: Loaded, found: list[Found]) -> tuple[tuple[bytes, ...], dict[str, tuple[int, int]]]:
         """Who in a file uses what: each pair once, with its roles, the best trust and how often; where there is better

@@ -132,6 +132,15 @@ class Index:
         return self._ids[path]
 
     @cached_property
+    def keys(self) -> list[str]:
+        """The key of each symbol, by its id; "" of what is no symbol. One list for all: pages name many."""
+        rows = self.facts.keys()
+        found = [""] * (max((row[0] for row in rows), default=0) + 1)
+        for identity, key, _ in rows:
+            found[identity] = key
+        return found
+
+    @cached_property
     def graph(self) -> Graph:
         """Who leads to whom."""
         return Graph(self.facts.passed("graph"))

@@ -109,10 +109,10 @@ def _local(index: Index, file: Opened, row: Occurrence) -> Said | None:
         return None
     around = file.around(row.bound)
     inside = index.facts.place(file.base + 1 + around) if around >= 0 else None
-    home = f"{inside.home}.{inside.name}".lstrip(".") if inside is not None else ""
+    key = f"{inside.key}.{row.name}" if inside is not None else row.name
     kind = "parameter" if _is_parameter(file, row, around) else "variable"
     found = Place(
-        0, row.name, kind, file.path, -2, first.line, False, first.col, False, home, file.file.language,
+        0, row.name, kind, file.path, -2, first.line, False, first.col, False, key, file.file.language,
         file.file.category,
     )  # fmt: skip
     return Said([Meant(found, Trust.EXACT, "scope", (), row.bound)])

@@ -23,6 +23,7 @@ from concordance.model import (
     ROLES,
     Entry,
     File,
+    FileFacts,
     Flow,
     Import,
     Links,
@@ -75,9 +76,14 @@ class Opened:
         return self._facts.flow(self.path) or Flow()
 
     @cached_property
+    def facts(self) -> FileFacts:
+        """All that it says by itself."""
+        return self._facts.of(self.path)
+
+    @property
     def symbols(self) -> tuple[Symbol, ...]:
         """All that it defines, with signatures and parameters."""
-        return self._facts.of(self.path).symbols
+        return self.facts.symbols
 
     # --- names by where they stand
 
@@ -210,7 +216,7 @@ class Opened:
     def imports(self) -> list[tuple[Import, Target | None, int]]:
         """Each import, what it leads to, and the id that the imported name itself has (0: none is known)."""
         flow = self.flow
-        rows, targets = (flow.imports, self.links.imports) if flow.imports else (self._facts.of(self.path).imports, ())
+        rows, targets = (flow.imports, self.links.imports) if flow.imports else (self.facts.imports, ())
         named: dict[int, int] = {}
         left = unpacked(flow.left)
         for expression in _all(array("B", flow.op), int(Op.IMPORT)):

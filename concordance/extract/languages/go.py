@@ -36,6 +36,7 @@ DEFINITIONS = """
 """
 
 NAMES = """
+["if" "for" "case" "&&" "||"] @branch
 (comment) @comment
 (identifier) @read
 (type_identifier) @type

@@ -35,6 +35,8 @@ DEFINITIONS = """
 """
 
 NAMES = """
+["if" "for" "while" "case" "catch" "&&" "||"] @branch
+(ternary_expression) @branch
 [(line_comment) (block_comment)] @comment
 (identifier) @read
 (type_identifier) @type

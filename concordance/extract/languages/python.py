@@ -73,6 +73,8 @@ _NAMES = """
 (with_statement body: (block) @run)
 (return_statement) @return
 (yield) @yield
+["if" "elif" "for" "while" "except" "and" "or"] @branch
+(case_clause (case_pattern (_))) @branch
 """
 
 GRAMMAR = trees.Grammar("tree_sitter_python", names=_NAMES)
@@ -89,6 +91,8 @@ def read(source: Source) -> Draft:
     pynames.imports(draft, found)
     pydefinitions.definitions(draft, tree.root_node, found)
     pynames.private(draft)
+    draft.branches = [node.start_byte for node in found.get("branch", ())]
+    draft.root = tree.root_node
     draft.weave = partial(pyflow.weave, root=tree.root_node, found=found)
     return draft
 

@@ -37,6 +37,9 @@ DEFINITIONS = """
 """
 
 NAMES = """
+[(if_expression) (for_expression) (while_expression)] @branch
+(match_arm pattern: (match_pattern (_))) @branch
+(binary_expression operator: ["&&" "||"] @branch)
 [(line_comment) (block_comment)] @comment
 (line_comment (inner_doc_comment_marker)) @inner
 (block_comment (inner_doc_comment_marker)) @inner

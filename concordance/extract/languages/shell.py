@@ -33,6 +33,8 @@ DEFINITIONS = """
 """
 
 NAMES = """
+["if" "elif" "for" "while" "until" "&&" "||"] @branch
+(case_item) @branch
 (comment) @comment
 (variable_name) @read
 (command_name (word) @call)

@@ -34,6 +34,7 @@ DEFINITIONS = """
 """
 
 NAMES = """
+["if" "elif" "for" "and" "or"] @branch
 (comment) @comment
 (identifier) @read
 (call function: (identifier) @call)

@@ -38,12 +38,8 @@ def _with_classes(index: Index, symbols: list[Place]) -> list[Place]:
     found = list(symbols)
     for symbol in symbols if len(symbols) < _MANY else ():
         if symbol.name == "__init__" and symbol.language == "python":
-            found += [one for one in index.facts.symbols_in(symbol.path) if clean(symbol.home) == clean(_key(one))]
+            found += [one for one in index.facts.symbols_in(symbol.path) if clean(symbol.home) == clean(one.key)]
     return found
-
-
-def _key(place: Place) -> str:
-    return f"{place.home}.{place.name}" if place.home else place.name
 
 
 def _none(index: Index, symbol: Place) -> str:

@@ -1,0 +1,170 @@
+"""What pages are made of: blocks of text that name what they link to; how they look is a format's business.
+
+In: nothing. Out: types. A page says `Ref(To.SYMBOL, path, key)`, never an address: `render/addresses.py` knows where
+that stands. A `Line` or a `Cite` says which lines of the source a statement rests on: a format notes where on the
+page it stood, and so each page has its claims, which `concord verify` checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class To(StrEnum):
+    """What a link leads to (a closed list). `path` is a file's or folder's ("" for the root), if not said otherwise."""
+
+    FILE = "file"  # the page of a file; `at` is a section's heading
+    SYMBOL = "symbol"  # a definition on the page of its file; `at` is its key
+    KEYWORDS = "keywords"  # the keyword index of a file
+    INDEX = "index"  # of a folder: what is in it
+    FOLDER = "folder"  # of a folder: what it is about
+    SUBTREE = "subtree"  # of a folder: the keywords of all below it
+    LETTERS = "letters"  # the keywords of the repository; `path` is a part of the alphabet, "" for its front page
+    BOOK = "book"  # `path` is a chapter's name, "" for the book's front page
+    RULE = "rule"  # `path` is a rule's id
+    REPORT = "report"
+    SOURCE = "source"  # the file itself, in the repository
+
+
+class Mono(str):
+    """Text as it stands in code."""
+
+    __slots__ = ()
+
+
+class Strong(str):
+    """Text that is to be seen first."""
+
+    __slots__ = ()
+
+
+class Ref(NamedTuple):
+    """A link, by what it means."""
+
+    to: To
+    path: str
+    at: str = ""
+    label: str = ""
+    code: bool = True  # whether the label is a name of code
+    part: int = 1  # of a page that is written in several parts
+
+
+class Line(NamedTuple):
+    """A link to lines of a file, which the statement around it rests on. It is shown as `L12` or by its label."""
+
+    path: str
+    first: int
+    last: int = 0  # 0: the first alone
+    label: str = ""
+
+
+class Cite(NamedTuple):
+    """Lines that the statement around it rests on, not shown. `first` 0 is the whole file."""
+
+    path: str
+    first: int = 0
+    last: int = 0
+
+
+Piece = str | Mono | Strong | Ref | Line | Cite  # plain text is shown as it is: a format escapes its markup
+Pieces = Sequence[Piece]
+
+
+class Heading(NamedTuple):
+    """Begins a section."""
+
+    level: int
+    text: Pieces
+    anchor: str = ""  # a name of its own that links find it by; without one, links find it by its text
+
+
+class Text(NamedTuple):
+    """A paragraph."""
+
+    text: Pieces
+
+
+class Doc(NamedTuple):
+    """An author's words as Markdown that is safe to be shown (no HTML, no links of its own to files), with links."""
+
+    text: Sequence[str | Ref]
+
+
+class Item(NamedTuple):
+    """One entry of a list."""
+
+    text: Pieces
+    blocks: Sequence[Block] = ()  # what stands below it
+    anchor: str = ""
+
+
+class Items(NamedTuple):
+    """A list."""
+
+    items: Sequence[Item]
+    ordered: bool = False
+
+
+class Table(NamedTuple):
+    """Rows of cells; a cell holds pieces and no line breaks."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Pieces]]
+
+
+class Code(NamedTuple):
+    """Text that is shown letter by letter."""
+
+    text: str
+    language: str = ""  # as a fence names it
+
+
+class Quote(NamedTuple):
+    """Words that are another's."""
+
+    blocks: Sequence[Block]
+
+
+class Node(NamedTuple):
+    """One box of a diagram."""
+
+    name: str  # unique in it
+    label: str
+    group: str = ""  # boxes of one group are framed together
+    strong: bool = False  # what the diagram is about
+
+
+class Graph(NamedTuple):
+    """A diagram: boxes and arrows."""
+
+    nodes: Sequence[Node]
+    edges: Sequence[tuple[str, str, str]]  # from, to, and a word on the arrow
+    across: bool = True  # from left to right, else from top to bottom
+
+
+Block = Heading | Text | Doc | Items | Table | Code | Quote | Graph
+
+
+class Page(NamedTuple):
+    """One page: what it is, by the link that leads to it, and what it says."""
+
+    ref: Ref
+    title: Pieces
+    blocks: Sequence[Block]
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: `1 class`, `2 classes`, `1,204 files`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def listed(pieces: Sequence[Piece], word: str = "and") -> list[Piece]:
+    """Pieces in a sentence: `a`, `a and b`, `a, b and c`."""
+    found: list[Piece] = []
+    for number, piece in enumerate(pieces):
+        if number:
+            found.append(f" {word} " if number == len(pieces) - 1 else ", ")
+        found.append(piece)
+    return found
