@@ -3,7 +3,8 @@
 In: `$CORPUS`, a folder that holds checkouts named `pytorch`, `torch-wheel` and, for scale, `linux`
 (those that are missing are passed over, and said); some of the words `speed` (or a
 checkout's name), `python`, `c`, `answers`, `imports`, `names`, `cppnames`,
-`search` and `tests`, to measure only that. Out: a table on standard output. Speed is a
+`search` and `tests`, to measure only that; or `rules` and a repository, to draw findings to be read. Out: a table on
+standard output. Speed is a
 ratio to `ctags -R` in the same run, for machines differ and are noisy.
 """
 
@@ -18,7 +19,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from bench import answers, ctags, libclang, measure, python
+from bench import answers, book, ctags, libclang, measure, python, rules
 from concordance.collect import source
 from concordance.facts.read import Facts
 from concordance.pipeline import FOLDER
@@ -130,6 +131,12 @@ def latency(root: Path, name: str) -> None:
 
 def main() -> None:
     """Prints the whole table."""
+    if sys.argv[1:2] == ["rules"]:
+        rules.main(Path(sys.argv[2]), sys.argv[3:])
+        return
+    if sys.argv[1:2] == ["book"]:
+        book.main(sys.argv[2:])
+        return
     corpus = Path(os.environ.get("CORPUS", "../corpus"))
     print("| what | bar | measured |\n|---|---|---|")
     row("concord --version", "<= 0.15 s", f"{min(measure.run([CONCORD, '--version']).seconds for _ in range(5)):.2f} s")

@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
 
-from concordance import plugins
+from concordance import checking, plugins, showing, writing
+from concordance.checking import Verified
 from concordance.collect.source import find_root
-from concordance.config import Config
+from concordance.config import Book, Config
 from concordance.errors import StoreBroken, UserError
 from concordance.facts import lock
 from concordance.facts.read import Facts
-from concordance.pipeline import FOLDER, Build, Progress, Summary, quiet
+from concordance.pipeline import FOLDER, GENERATED, Build, Progress, Summary, quiet
 from concordance.query.answers import Answer, Row, page_for
 from concordance.query.index import Index
+from concordance.writing import BookSummary
 
 COMMANDS = "concordance.query.commands"
+BOOK = "book"  # the folder of the book, beside the store
 PATIENCE = 3.0  # seconds that a question waits for a running build, where there is a store to answer from
 
 
@@ -33,6 +37,53 @@ def build(root: str, jobs: int | None = None, progress: Progress = quiet) -> Sum
     for path, reason in summary.failed:
         progress("say", 0, 0, f"{path}: {reason}; it is in the ledger, without facts")
     return summary
+
+
+def book(
+    root: str, out: str | None = None, wishes: Book | None = None, jobs: int | None = None, progress: Progress = quiet
+) -> tuple[Summary, BookSummary]:
+    """Brings a repository's store up to date, and writes its book; by default beside the store."""
+    config = replace(Config(), jobs=jobs) if jobs else Config()
+    summary = build(root, jobs, progress)
+    folder = os.path.join(root, FOLDER)
+    began = time.perf_counter()
+    with lock.held(
+        folder, lambda: progress("say", 0, 0, "another build of this repository is running; waiting for it")
+    ):
+        written = _write(root, out or os.path.join(folder, BOOK), wishes or Book(), config, summary, progress)
+    summary.seconds["pages"] = time.perf_counter() - began
+    for page, reason in written.failed:
+        progress("say", 0, 0, f"the page {page} could not be made: {reason}")
+    return summary, written
+
+
+def _write(root: str, out: str, wishes: Book, config: Config, summary: Summary, progress: Progress) -> BookSummary:
+    """Writes the book, and where that is wished for the pages of its pages."""
+    told = partial(_told, progress)
+    here = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
+    passed = {folder: count for folder, count in summary.passed.items() if (folder or ".") != here}
+    written = writing.write(root, os.path.join(root, FOLDER), out, wishes, config, told, passed)
+    if wishes.generated:
+        entries = writing.own_entries(root, out)
+        Build(root, config, progress, pages=entries).run()
+        folder = os.path.join(root, FOLDER, GENERATED)
+        more = writing.write_generated(root, folder, out, wishes, config, told)
+        for name in ("pages", "written", "removed", "bytes", "claims", "failed"):
+            setattr(written, name, getattr(written, name) + getattr(more, name))
+    return written
+
+
+def verify(
+    root: str | None = None, out: str | None = None, jobs: int | None = None, progress: Progress = quiet
+) -> Verified:
+    """Checks a repository's book, by default the one beside the store, against the repository as it is now."""
+    root = root if root is not None else find_root(os.getcwd())
+    config = replace(Config(), jobs=jobs) if jobs else Config()
+    return checking.verify(root, out or os.path.join(root, FOLDER, BOOK), config, partial(_told, progress))
+
+
+def _told(progress: Progress, done: int, total: int) -> None:
+    progress("pages", done, total, "")
 
 
 class Repository:
@@ -73,6 +124,14 @@ class Repository:
     ) -> list[Row]:
         named = {name.rstrip("_"): value for name, value in options.items()}  # `in_`, for `in` is a word of Python's
         return self.ask(command, asked, limit, cursor, **named).rows
+
+    def verify(self, out: str | None = None) -> list[Row]:
+        """What no longer holds of the repository's book: its pages, lines, what they say there, and what is wrong."""
+        return [problem._asdict() for problem in verify(self.root, out).problems]
+
+    def show(self, asked: str) -> list[Row]:
+        """The page of a file, folder or name, as Markdown."""
+        return showing.shown(self._index, asked, os.path.join(self.root, FOLDER, BOOK))
 
     def close(self) -> None:
         """Lets go of the store."""

@@ -40,6 +40,12 @@ class Strong(str):
     __slots__ = ()
 
 
+class Anchor(str):
+    """A definition's key: links to it lead here. It is not seen."""
+
+    __slots__ = ()
+
+
 class Ref(NamedTuple):
     """A link, by what it means."""
 
@@ -68,7 +74,7 @@ class Cite(NamedTuple):
     last: int = 0
 
 
-Piece = str | Mono | Strong | Ref | Line | Cite  # plain text is shown as it is: a format escapes its markup
+Piece = str | Mono | Strong | Anchor | Ref | Line | Cite  # plain text is shown as it is: a format escapes its markup
 Pieces = Sequence[Piece]
 
 
@@ -89,7 +95,7 @@ class Text(NamedTuple):
 class Doc(NamedTuple):
     """An author's words as Markdown that is safe to be shown (no HTML, no links of its own to files), with links."""
 
-    text: Sequence[str | Ref]
+    text: Sequence[str | Ref | Cite]
 
 
 class Item(NamedTuple):
@@ -153,6 +159,11 @@ class Page(NamedTuple):
     ref: Ref
     title: Pieces
     blocks: Sequence[Block]
+
+
+def marked(text: str) -> list[Piece]:
+    """A sentence in which code stands between backticks, as pieces."""
+    return [Mono(part) if place % 2 else part for place, part in enumerate(text.split("`")) if part]
 
 
 def counted(number: int, one: str, many: str = "") -> str:

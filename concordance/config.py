@@ -31,6 +31,16 @@ class Config:
     memory: int = field(default_factory=_memory)
 
 
+@dataclass(frozen=True)
+class Book:
+    """What the pages of a book hold."""
+
+    source: bool = True  # the source of each file, else a link to it
+    # A book that is committed with its source leaves history out: it would be stale with its own commit.
+    history: bool = False
+    generated: bool = False  # whether there are pages of the book's own pages, too
+
+
 def cache_folder() -> str:
     """Where facts are kept between runs and repositories: the user's cache folder."""
     chosen = os.environ.get("CONCORDANCE_CACHE")

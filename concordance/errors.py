@@ -8,6 +8,7 @@
     ├── ToolFailed           an outside program went wrong: exit code 1
     │   └── ToolMissing      it is not installed
     ├── StoreFailed          the store cannot be written: exit code 1
+    ├── BookFailed           the book cannot be written: exit code 1
     ├── StoreBroken          the store cannot be read; a build makes it anew
     └── Unreadable           one file cannot be read; it stays in the ledger, the run goes on
 
@@ -60,6 +61,10 @@ class ToolMissing(ToolFailed):
 
 class StoreFailed(ConcordanceError):
     """The store cannot be written."""
+
+
+class BookFailed(ConcordanceError):
+    """The book cannot be written."""
 
 
 class StoreBroken(ConcordanceError):

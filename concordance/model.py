@@ -305,7 +305,24 @@ class Finding(NamedTuple):
     line: int
     col: int = 1
     end_line: int = 0
-    subject: str = ""
+    subject: str = ""  # the key of the function or class around
+    everywhere: bool = True  # whether it is worth saying in tests and benchmarks, too
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What is looked for in files, and why."""
+
+    id: str  # "C-STRCPY"; ruff's as ruff writes it: "S301"
+    title: str
+    category: str  # "performance" or "security"
+    severity: str
+    why: str
+    bad: str  # code that it finds …
+    good: str  # … and what to write in its place
+    languages: tuple[str, ...]  # empty for every text
+    tool: str
+    tests: bool  # whether it is looked for in tests and benchmarks, too
 
 
 class Metrics(NamedTuple):
@@ -331,5 +348,5 @@ class FileFacts(NamedTuple):
     metrics: Metrics = Metrics()
     doc: str = ""  # what the file says of itself: module docstring, leading comment
     exports: tuple[str, ...] | None = None  # the names a file says it offers, where it says so
-    complexity: bytes = b""  # per symbol, how many ways lead through a function; 0 for what is none; empty for no function
+    complexity: bytes = b""  # per symbol, how many ways lead through a function, 0 for what is none; packed
     flow: Flow | None = None  # stored apart: the linker reads it without the rest

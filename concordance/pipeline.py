@@ -3,6 +3,7 @@
     collect   walk the repository                       fatal: there is no repository
     learn     the macros of its C files                 a file that cannot be read is passed over
     extract   read every changed file, in parallel      a reader that dies costs its file, and is said
+    check     ruff over the changed Python files        said where there is no ruff, or it fails
     history   one run of `git log`                      none where there is none
     link      what each name means, in parallel         a file that cannot be linked is said, and has no links
     store     make it the store                         fatal: the disk is full; the last store stays
@@ -22,21 +23,21 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
-from concordance import batch, linking, parallel
-from concordance.collect import history, source
+from concordance import batch, linking, parallel, passing
+from concordance.collect import history, ruff, source
 from concordance.collect.classify import header_language
 from concordance.config import Config, cache_folder
-from concordance.errors import NoPermission, StoreBroken, StoreFailed, UserError
-from concordance.extract import engine, macros
-from concordance.facts import graph, lock, versions
+from concordance.errors import NoPermission, StoreBroken, StoreFailed, ToolFailed, UserError
+from concordance.extract import engine, macros, ruffrules, rulebook
+from concordance.facts import lock, versions
 from concordance.facts.cache import Cache
 from concordance.facts.fulltext import TextWriter, is_whole
-from concordance.facts.read import Known, known
+from concordance.facts.known import Known, known
 from concordance.facts.write import LinkedFile, Reading, Writer
-from concordance.model import Entry, File, Skip
-from concordance.passes import rank
+from concordance.model import Entry, File, Finding, Skip
 
 FOLDER = ".concordance"
+GENERATED = "generated"  # the folder in it of the store of the program's own pages
 BATCH_BYTES = 300_000  # a tenth of a second's work: long against handing it over, short against the whole
 
 # the step, how much of it is done, of how much, and a word about it
@@ -58,6 +59,7 @@ class Summary:
     bytes: int = 0
     named: int = 0  # different expressions that name something …
     resolved: int = 0  # … of which so many lead to a definition in the repository
+    passed: dict[str, int] = field(default_factory=dict)  # own pages that were passed over, by the book's folder
     failed: list[tuple[str, str]] = field(default_factory=list)  # path and reason
     seconds: dict[str, float] = field(default_factory=dict)  # by step
 
@@ -74,12 +76,13 @@ class Build:
     config: Config
     progress: Progress = quiet
     summary: Summary = field(default_factory=Summary)
+    pages: list[Entry] | None = None  # of the program itself, which are otherwise passed over: only these are read
 
     def run(self) -> Summary:
         """Brings the store up to date."""
         with self._step("collect"):
-            entries = source.walk(self.root)
-            folder = store_folder(self.root)
+            entries, self.summary.passed = (self.pages, {}) if self.pages is not None else source.walked(self.root)
+            folder = store_folder(self.root, GENERATED if self.pages is not None else "")
         self.summary.files = len(entries)
         waiting = partial(self._say, "another build of this repository is running; waiting for it")
         with lock.held(folder, waiting):
@@ -89,7 +92,7 @@ class Build:
             try:
                 self._bring_up(folder, entries, before, readers, headers)
             except StoreBroken:  # it looked whole, and was not
-                self.summary = Summary(len(entries))
+                self.summary = Summary(len(entries), passed=self.summary.passed)
                 self._bring_up(folder, entries, None, readers, headers)
         return self.summary
 
@@ -97,7 +100,7 @@ class Build:
         changed = self._changed(entries, before)
         gone = sorted(set(before.files if before else ()) - {entry.path for entry in entries})
         head = history.head(self.root)
-        made_by = {"head": head, "linkers": versions.linkers()}
+        made_by = {"head": head, "linkers": versions.linkers(), "ruff": ruff.identity()}
         settled = not changed and not gone and is_whole(folder)
         if before is not None and settled and made_by.items() <= before.meta.items():
             return
@@ -174,6 +177,8 @@ class Build:
                 text.remove(path)
             self.summary.removed = len(gone)
             writer.put_macros(learned)
+            with self._step("check"):
+                checked = self._check(writer, changed, before)
             if before is None or before.meta.get("head") != head:
                 with self._step("history"):
                     self.progress("history", 0, 1, "")
@@ -189,7 +194,7 @@ class Build:
                 self.progress("store", 0, 1, "")
                 made_by = f"{job.readers} {job.headers}"
                 meta = {"macros": digest, "head": head, "started": str(started), "linkers": versions.linkers()}
-                writer.commit({"readers": made_by, **meta})
+                writer.commit({"readers": made_by, **meta, **checked})
                 text.place_it()
         except BaseException:
             writer.abandon()
@@ -231,6 +236,30 @@ class Build:
                 self.progress("extract", self.summary.read, len(changed), readings[-1].file.path)
             cache.trim()
 
+    def _check(self, writer: Writer, changed: list[Entry], before: Known | None) -> dict[str, str]:
+        """Has ruff look at the Python files that changed, at all where another ruff looked or none could."""
+        self.progress("check", 0, 1, "")
+        now = ruff.identity()
+        anew = before is None or before.meta.get("ruff") != now or before.meta.get("ruff_problem", "") != ""
+        paths = {entry.path for entry in changed}
+        asked = sorted(
+            file.path for file in writer.ledger()
+            if file.language == "python" and not file.skip and file.category not in rulebook.TRIALS
+            and (anew or file.path in paths)
+        )  # fmt: skip
+        rules = {rule.id: rule for rule in ruffrules.RULES}
+        rows, problem = [], ""
+        try:
+            for path, said in ruff.check(self.root, asked, list(rules)) if asked else ():
+                meant = [one for one in said if ruffrules.SAYS.get(one.rule, "") in one.message]
+                found = (Finding(r, rules[r].severity, m, line, col, end, "", False) for r, m, line, col, end in meant)
+                rows.append((path, tuple(found)))
+        except ToolFailed as error:
+            problem = str(error)
+            self._say(f"{len(asked):,} Python files were not checked by ruff: {problem}")
+        writer.put_remarks(rows, anew)
+        return {"ruff": now, "ruff_problem": problem}
+
     def _link(self, writer: Writer) -> None:
         summary = self.summary
         edges: list[bytes] = []
@@ -253,18 +282,7 @@ class Build:
         )  # fmt: skip
 
         with self._step("pass"):
-            self._pass(writer, edges, loads)
-
-    def _pass(self, writer: Writer, edges: list[bytes], loads: dict[int, bytes]) -> None:
-        """What is worked out over the whole: who leads to whom, between symbols and between files, and ranks."""
-        whole = graph.joined(edges, writer.top)
-        files = writer.bases()
-        pairs = graph.Graph(whole).files([row[0] for row in files])
-        ranks = rank.ranks({row[0]: row[4] for row in files}, pairs)
-        writer.put_pass("graph", whole)
-        writer.put_pass("pairs", graph.packed_pairs(pairs))
-        writer.put_pass("loads", graph.packed_pairs(graph.unpacked_loads(loads)))
-        writer.put_ranks((ranks[row[0]], row[1]) for row in files)
+            passing.run(writer, edges, loads)
 
     def _linked_so_far(self, done: int, total: int) -> None:
         self.progress("link", done, total, "")
@@ -290,9 +308,11 @@ class Build:
         self.summary.seconds[name] = time.perf_counter() - began
 
 
-def store_folder(root: str) -> str:
+def store_folder(root: str, inner: str = "") -> str:
     """The folder of a repository's store, made where it is missing; git does not see it."""
-    folder = os.path.join(root, FOLDER)
+    if inner:
+        store_folder(root)
+    folder = os.path.join(root, FOLDER, inner) if inner else os.path.join(root, FOLDER)
     try:
         with suppress(FileExistsError):
             os.mkdir(folder)

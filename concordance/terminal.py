@@ -13,8 +13,10 @@ from urllib.parse import quote
 
 import click
 
+from concordance.checking import Verified
 from concordance.pipeline import FOLDER, Summary
 from concordance.query.answers import Answer, Row
+from concordance.writing import BookSummary
 
 # What a row is shows in its colour; the word beside it says the same without.
 _COLOURS = {
@@ -89,6 +91,41 @@ def print_summary(repo: str, summary: Summary, verbose: bool) -> None:
         for step, seconds in summary.seconds.items():
             click.echo(f"  {step:<8} {seconds:6.2f} s")
     click.echo(f"store: {os.path.join(repo, FOLDER, 'index.db')}")
+
+
+def print_book(book: BookSummary) -> None:
+    """What was written."""
+    changed = f"{book.written:,} written" if book.written else "none had to be written"
+    gone = f", {book.removed:,} removed" if book.removed else ""
+    click.echo(f"book: {book.pages:,} pages, {changed}{gone}, {book.bytes / 1e6:,.1f} MB, {book.claims:,} claims")
+    click.echo(os.path.join(book.out, "index.md"))
+
+
+def print_verified(found: Verified) -> None:
+    """What checking a book found: a line for each problem, and how much was checked."""
+    for page, line, claim, problem in found.problems:
+        click.echo(f"{page}:{line}: {problem}" + (f" [{claim}]" if claim else ""))
+    number = len(found.problems)
+    click.echo(
+        f"{number:,} {'problem' if number == 1 else 'problems'}: {found.pages:,} pages, {found.claims:,} claims, "
+        f"{found.links:,} links checked"
+    )
+
+
+def print_pages(pages: list[str]) -> None:
+    """Pages, drawn on a terminal; as they are where nobody looks."""
+    if not sys.stdout.isatty():
+        click.echo("\n".join(pages), nl=False)
+        return
+    import re
+
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console()
+    with console.pager(styles=True, links=True):
+        for page in pages:
+            console.print(Markdown(re.sub(r'<a id="[^"]*"></a>', "", page)))
 
 
 def table(answer: Answer, root: str = "") -> Any:

@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
 from bench import ctags, python
-from concordance.config import Config
+from concordance import api
+from concordance.config import Book, Config
 from concordance.extract.engine import language_of
 from concordance.facts.read import Facts
 from concordance.model import File, FileFacts, Role, Trust, unpacked
 from concordance.pipeline import FOLDER, Build
 from concordance.query.answers import qualified
+from concordance.render import manifest
 
 SAMPLE = Path(__file__).parent / "sample"
 GOLDEN = Path(__file__).parent / "golden"
@@ -83,6 +86,28 @@ def _file(file: File, found: FileFacts) -> str:
     lines += [f"term     {t.kind} {t.text!r} x{t.times} line {t.line} {t.stands_for}".rstrip() for t in found.terms]
     lines += [f"finding  {f.line} {f.by} {f.severity}: {f.message}" for f in found.findings]
     return "\n".join(lines) + "\n"
+
+
+PAGES = (
+    "abacus/ledger.py_docs.md", "abacus/ledger.py_kw.md", "abacus/doc.md", "abacus/index.md", "abacus/sub.md",
+    "native/include/abacus/sum.h_docs.md", "CMakeLists.txt_docs.md", ".github/workflows/ci.yml_docs.md",
+    "README.md_docs.md", "tests/test_ledger.py_docs.md", "abacus/py.typed_docs.md", "docs/logo.png_docs.md", "index.md",
+    "keywords.md", "comprehensive_book.md", "book/abacus.md", "verification_report.md",
+)  # fmt: skip
+
+
+def book(root: Path) -> str:
+    """Some pages of the sample's book, one of each kind, without sources; and the names of all."""
+    out = root / "site"
+    _, written = api.book(str(root), str(out), Book(), 1)
+    assert not written.failed
+    listed = sorted(manifest.read(str(out)).pages)
+    shown = []
+    for page in PAGES:
+        text = (out / page).read_text() if page in listed else "not there\n"
+        text = re.sub(r"^(## Original Source\n\n)(`{3,})\w*\n.*?^\2\n", r"\1(the source)\n", text, flags=re.M | re.S)
+        shown.append(f"{'=' * 20} {page}\n\n{text}\n")
+    return "".join(shown) + f"{'=' * 20} all pages\n\n" + "\n".join(listed) + "\n"
 
 
 def figures() -> str:

@@ -23,5 +23,9 @@ def test_links(tmp_path: Path) -> None:
     _check(golden_files.GOLDEN / "links.txt", golden_files.links(golden_files.built(tmp_path)))
 
 
+def test_book(tmp_path: Path) -> None:
+    _check(golden_files.GOLDEN / "book.txt", golden_files.book(golden_files.built(tmp_path)))
+
+
 def test_figures() -> None:
     _check(golden_files.GOLDEN / "figures.txt", golden_files.figures())

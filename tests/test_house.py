@@ -10,9 +10,9 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "concordance"
 FILES = sorted(PACKAGE.rglob("*.py"))
-LEFT = ["kinds", "model", "blocks", "errors", "config", "plugins"]
+LEFT = ["version", "kinds", "model", "blocks", "errors", "config", "plugins"]
 STAGES = ["collect", "extract", "facts", "link", "passes", "query", "render", "serve"]
-RIGHT = ["batch", "parallel", "linking", "pipeline", "api", "terminal", "cli"]
+RIGHT = ["batch", "parallel", "linking", "writing", "showing", "checking", "passing", "pipeline", "api", "terminal", "cli"]
 ORDER = {name: place for place, name in enumerate([*LEFT, *STAGES, *RIGHT])}
 PLUG_INS = ("extract/languages", "extract/rules", "link/languages", "link/bridges", "passes", "query/commands",
             "query/pages", "render/formats")  # fmt: skip

@@ -15,9 +15,17 @@ from concordance.collect.changes import changed_lines
 from concordance.extract.engine import extract
 from concordance.extract.tested import places
 from concordance.facts.graph import RUNS, Graph, Way, edge, joined, packed_edges, packed_pairs, unpacked_pairs
+from concordance.model import Category
+from concordance.passes import tested
+from concordance.passes.clusters import clusters
+from concordance.passes.cycles import components
+from concordance.passes.layers import standings
 from concordance.passes.rank import ranks
 from concordance.query.cpprunners import cmake_commands, cmake_target
+from concordance.query.reach import reached, starts_in
 from concordance.query.runners import Runners
+from concordance.query.whole import Band, Layer, folder_edges
+from concordance.query.whole import clusters as named_clusters
 
 # --- what is a test
 
@@ -170,6 +178,136 @@ def test_answers_come_in_pages(library: Any) -> None:
     assert len(first.rows) == 1 < first.total
     second = library.ask("tests", "src/lib/core.py", limit=1, cursor=first.cursor)
     assert second.rows[0] != first.rows[0]
+
+
+# --- cycles, layers, groups
+
+
+def test_components_come_after_what_they_need() -> None:
+    edges = [(0, 1), (1, 2), (2, 0), (2, 3), (4, 0), (5, 5)]
+    found = components(7, edges)
+    assert sorted(found) == [[0, 1, 2], [3], [4], [5], [6]]
+    assert found.index([3]) < found.index([0, 1, 2]) < found.index([4])
+    chain = components(50_000, [(number, number + 1) for number in range(49_999)])
+    assert chain[0] == [49_999]  # longer than Python's stack
+
+
+def test_components_agree_with_who_reaches_whom() -> None:
+    random.seed(3)
+    for _ in range(30):
+        edges = [(random.randrange(12), random.randrange(12)) for _ in range(18)]
+        reach = [{one} for one in range(12)]
+        for _ in range(12):
+            for user, target in edges:
+                reach[user] |= reach[target]
+        wanted = {tuple(b for b in range(12) if b in reach[a] and a in reach[b]) for a in range(12)}
+        assert {tuple(one) for one in components(12, edges)} == wanted
+
+
+def test_a_file_stands_over_what_it_needs() -> None:
+    edges = [(0, 1), (1, 2), (2, 1), (2, 3), (4, 0)]
+    found = standings(components(6, edges), edges, [True, True, True, True, False, True])
+    assert found == [(2, 0), (1, 1), (1, 1), (0, 2), (3, 0), (0, 0)]  # 4 is a test: it makes nothing deep
+    bands = [Layer(*one).band for one in found]
+    assert bands == [Band.TOP, Band.MIDDLE, Band.MIDDLE, Band.BASE, Band.TOP, Band.ALONE]
+
+
+def test_files_that_use_one_another_are_a_group_with_its_key() -> None:
+    inner = [(a, b, 4) for group in (range(5), range(5, 10)) for a in group for b in group if a != b and b == group[0]]
+    ring = [(a, a + 1, 2) for a in (*range(4), *range(5, 9))]
+    pairs = [*inner, *ring, (0, 9, 1)]
+    found = clusters(12, pairs)
+    assert found == clusters(12, pairs)
+    assert [one.members for one in found] == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
+    assert [one.key for one in found] == [0, 5]
+    assert clusters(0, []) == []
+    assert clusters(3, []) == []
+
+
+def test_groups_of_many_files_take_about_a_second() -> None:
+    random.seed(1)
+    pairs = list({(random.randrange(20_000), int(random.paretovariate(1)) % 20_000, 3) for _ in range(150_000)})
+    began = time.process_time()
+    clusters(20_000, pairs)
+    assert time.process_time() - began < 5.0  # of which one on a quiet machine
+
+
+def test_groups_are_named_by_their_folder_or_their_key() -> None:
+    paths = {1: "a/x/1.py", 2: "a/x/2.py", 3: "a/y/3.py", 4: "b/1.py", 5: "b/2.py", 6: "b/3.py", 7: "b/4.py"}
+    found = named_clusters([(2, [1, 2, 3]), (4, [4, 5]), (7, [6, 7])], paths)
+    assert (found["a/y/3.py"].name, found["a/x/1.py"].key) == ("a/x", "a/x/2.py")
+    assert found["a/x/1.py"].folders == (("a/x", 2), ("a/y", 1))
+    assert [found[path].name for path in ("b/1.py", "b/4.py")] == ["b/1.py", "b/4.py"]  # both are about b
+
+
+def test_which_parts_of_a_folder_use_which() -> None:
+    paths = {1: "a/x/1.py", 2: "a/x/d/2.py", 3: "a/y/3.py", 4: "main.py"}
+    found = folder_edges([(1, 3, 5), (2, 3, 1), (1, 2, 1), (4, 1, 1), (3, 4, 1)], paths)
+    assert found == {
+        "a": {("x/", "y/"): 2}, "a/x": {("1.py", "d/"): 1}, "": {("main.py", "a/"): 1, ("a/", "main.py"): 1},
+    }  # fmt: skip
+
+
+RING: dict[str, str] = {
+    "pkg/__init__.py": "",
+    "pkg/a.py": "from pkg import b\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from pkg import top\n",
+    "pkg/b.py": "from pkg.c import f\n",
+    "pkg/c.py": "import pkg.a\n\n\ndef f():\n    from pkg import top\n    return top\n",
+    "pkg/top.py": "from . import a\n",
+    "pkg/stub.pyi": "from pkg import stub2\n",
+    "pkg/stub2.pyi": "from pkg import stub\n",
+    "src/a.h": '#include "b.h"\n',
+    "src/b.h": '#include "a.h"\n',
+    "src/c.cc": '#include "a.h"\n',
+}
+
+
+def test_cycles_and_layers_of_a_repository(folder: Path) -> None:
+    program.write(folder, RING)
+    with concordance.open(folder) as repository:
+        index = repository._index
+        python = ("pkg/a.py", "pkg/b.py", "pkg/c.py")
+        assert index.cycles == {**dict.fromkeys(python, python), **dict.fromkeys(("src/a.h", "src/b.h"), ("src/a.h", "src/b.h"))}
+        assert index.loads.ring("pkg/b.py", python) == ("pkg/b.py", "pkg/c.py", "pkg/a.py")
+        assert index.loads.needs["src/c.cc"] == ["src/a.h"]
+        assert {path: index.layers[path] for path in ("pkg/a.py", "pkg/top.py", "src/c.cc", "pkg/__init__.py")} == {
+            "pkg/a.py": (0, 1), "pkg/top.py": (1, 0), "src/c.cc": (1, 0), "pkg/__init__.py": (0, 0),
+        }  # fmt: skip
+        assert {("a.h", "b.h"), ("c.cc", "a.h")} <= index.folder_edges("src").keys()
+        assert index.clusters["src/c.cc"].name == "src"
+
+
+def test_the_tests_of_all_files_are_those_of_each(library: Any) -> None:
+    index = library._index
+    for path in LIBRARY:
+        if not path.endswith(".py"):
+            continue
+        found = reached(index, starts_in(index, index.file(path)), Category.TEST)
+        wanted = [(row.id, row.steps) for row in found.rows]
+        had = index.tests_of(path)
+        assert had.near == wanted[: len(had.near)], path
+        assert had.farther == len(wanted) - len(had.near)
+    names = [index.facts.place(one).name for one, steps in index.tests_of("src/lib/parts.py").near if steps == 1]
+    assert names == ["test_direct"]
+
+
+def test_tests_in_several_batches() -> None:
+    tests = list(range(10_000, 30_000))  # more than a batch
+    leads = {**{test: [1] for test in tests}, 1: [2], 2: [3], 3: [4]}
+    owner = [0, 1, 0, 2, 3, *([0] * 30_000)]
+    found = tested.tested(tests, leads, owner, 10)
+    assert found.keys() == {0, 1, 2}
+    assert (found[0].near, found[0].farther) == ([(1, tests)], 0)
+    assert (found[1].near, found[1].farther) == ([(3, tests)], 0)  # without any nearer, the nearest are named
+    near = tested.tested([7, 8], {7: [1], 8: [2], 2: [3], 3: [1]}, [0, 1, 0, 0, 0, 0, 0, 0, 0], 10)
+    assert (near[0].near, near[0].farther) == ([(1, [7])], 1)
+
+
+def test_a_whole_file_is_a_test_in_javascript(folder: Path) -> None:
+    program.write(folder, {"a.js": "export function f() { return 1 }\n", "a.test.js": "import { f } from './a.js'\nf()\n"})
+    with concordance.open(folder) as repository:
+        index = repository._index
+        assert index.tests_of("a.js").near == [(index.base_of("a.test.js"), 1)]
 
 
 # --- what a change may break

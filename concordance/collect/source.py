@@ -9,7 +9,7 @@ left out. A tracked file that is not on the disk is not there, so it is left out
 
 A plain folder (also one in a git work tree that ignores all of it, or a machine without git) is
 walked whole: nothing reads `.gitignore` there but git itself, so only the version control's own
-folders are left out. Everywhere our own `.concordance` is.
+folders are left out. Everywhere our own `.concordance` is, and the pages of a book that lies elsewhere.
 
 Nothing is followed: a symbolic link is an entry and where it points is its note; a path whose folder
 has become a link is not there, as for git. What cannot be looked into is an entry with the reason.
@@ -23,7 +23,7 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 
-from concordance.collect import tools
+from concordance.collect import own, tools
 from concordance.errors import (
     NoPermission,
     NotARepository,
@@ -68,7 +68,12 @@ def _folder_with(folder: str, names: Iterable[str]) -> str:
 
 
 def walk(root: str) -> list[Entry]:
-    """Every file of a work tree or plain folder."""
+    """Every file of a work tree or plain folder, but for the program's own pages."""
+    return walked(root)[0]
+
+
+def walked(root: str) -> tuple[list[Entry], dict[str, int]]:
+    """Every file of a work tree or plain folder, and how many pages were passed over in which folder's book."""
     root = _checked(root)
     entries = None
     if _folder_with(root, (".git",)):
@@ -78,7 +83,19 @@ def walk(root: str) -> list[Entry]:
     if entries is None:
         entries = list(_folder_entries(root))
     entries.sort(key=_by_bytes)
-    return entries
+    return _without_own(root, entries)
+
+
+def _without_own(root: str, entries: list[Entry]) -> tuple[list[Entry], dict[str, int]]:
+    """The entries without the pages that the program wrote."""
+    paths = [entry.path for entry in entries]
+    passed: set[str] = set()
+    counts: dict[str, int] = {}
+    for one in own.books(root, paths):
+        found = own.owned(root, one, paths)
+        passed |= found
+        counts[one.folder] = sum(path.endswith(".md") for path in found)
+    return [entry for entry in entries if entry.path not in passed], counts
 
 
 def _by_bytes(entry: Entry) -> bytes:

@@ -178,7 +178,8 @@ class Draft:
         ways = [0] * len(self.definitions)
         for d in bodies:
             ways[d.place] = 1
-        stretches = [(0, len(self.source.data) + 1, -1), *((d.start, d.end, d.place) for d in bodies)]
+        stretches = [(0, len(self.source.data) + 1, -1), *((d.at, d.end, d.place) for d in bodies)]
+        # From its name on: a condition among its decorators is not on the way through it.
         for place in innermost(sorted(self.branches), stretches):
             if place >= 0:
                 ways[place] += 1

@@ -12,7 +12,7 @@ from itertools import accumulate
 from concordance import plugins
 from concordance.model import FileFacts, Finding, Kind, Language, Metrics, Severity
 
-from . import terms
+from . import rulebook, terms
 from .comments import Comments
 from .draft import Draft
 from .macros import Macros
@@ -79,9 +79,18 @@ def _complete(source: Source, draft: Draft) -> FileFacts:
     comments = Comments(source, draft.comments)
     _document(source, draft, comments)
     facts = draft.facts()
+    facts = facts._replace(findings=(*facts.findings, *_judge(draft, facts)))
     return facts._replace(
         terms=terms.terms(facts, comments.texts(), draft.prose), metrics=_metrics(source, comments, draft)
     )
+
+
+def _judge(draft: Draft, facts: FileFacts) -> tuple[Finding, ...]:
+    """What the rules say; one that fails costs its file the others' words, not its facts."""
+    try:
+        return rulebook.findings(draft, facts)
+    except Exception as error:
+        return (Finding("rules", Severity.ERROR, f"the rules failed: {type(error).__name__}: {error}", 1),)
 
 
 def _document(source: Source, draft: Draft, comments: Comments) -> None:

@@ -133,7 +133,9 @@ class Weave:
             if hangs == 1:
                 use.append(expression(Op.MEMBER, use[-1], name))
             elif hangs:
-                use.append(expression(Op.MEMBER, receiver(place), name))
+                on = receiver(place)
+                # What an argument is called, where it is not known of what function, names nothing.
+                use.append(expression(Op.MEMBER, on, name) if on or names.role[place] != _MENTION else 0)
             elif bound:
                 key = bound * width + name  # half the cost of a pair
                 known = plain.get(key)
@@ -268,6 +270,7 @@ _BINDS = frozenset(
     place for place, role in enumerate(Role) if role in (Role.DEFINE, Role.DECLARE, Role.WRITE, Role.IMPORT)
 )
 _WIDTH = len(Role)
+_MENTION = tuple(Role).index(Role.MENTION)
 _KIND = {str(kind): place for place, kind in enumerate(KINDS)}
 _ROLES = (1 << len(Role)) - 1
 _NO_USE = frozenset(place for place, role in enumerate(Role) if role in (Role.DEFINE, Role.DECLARE))

@@ -21,6 +21,7 @@ from .trees import one_line, text
 _ENUM = re.compile(r"(?:^|\.)(?:\w*Enum|\w*Flag)$")
 _PROPERTY = re.compile(r"property$|\.(?:setter|getter|deleter)$")
 _CONSTANT = re.compile(r"_*[A-Z][A-Z0-9_]*$")
+_OPENING = re.compile(rb"[(\s]*[A-Za-z]{0,2}(?:\"\"\"|'''|\"|')(?:\s|\\\r?\n)*")
 _TYPING = re.compile(
     r"(?:typing\.|t\.|te\.|typing_extensions\.)?(?:Union|Optional|Callable|Dict|List|Tuple|Type|Literal|Annotated|Set|"
     r"FrozenSet|Sequence|Mapping|Iterable|Iterator|Any)\b(?:\[|$)|(?:typing\.|t\.)?(?:TypeVar|ParamSpec|TypeVarTuple|NewType)\("
@@ -61,7 +62,9 @@ def docstring(draft: Draft, node: Node) -> str:
             value = next((child for child in value.named_children if child.type != "comment"), None)
         doc = _literal(value) if value is not None else ""
         if doc:
-            draft.prose.append((draft.source.line(statement.start_byte), doc))
+            opening = _OPENING.match(draft.source.data, statement.start_byte)
+            at = opening.end() if opening is not None else statement.start_byte  # lines before the first are no words
+            draft.prose.append((draft.source.line(at), doc))
         return doc
     return ""
 

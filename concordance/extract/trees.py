@@ -6,8 +6,8 @@ In: text, and a `Grammar`. Out: a `Draft`. The queries' capture names are the wh
 `names` (run as captures): every identifier under its role, `@read`, `@call`, `@write`, `@type`,
 `@import`, `@inherit`, `@mention`, the later in `_ROLE_ORDER` winning where two match; beside a
 role, `@member` marks a name that hangs on a receiver, `@local` one that is declared where it
-stands; `@scope` is a further scope, `@branch` a place where the way through a function forks, `@comment` a comment, `@import.module` the text of a module
-that is imported by itself.
+stands; `@scope` is a further scope, `@branch` a place where the way through a function forks,
+`@comment` a comment, `@import.module` the text of a module that is imported by itself.
 """
 
 from __future__ import annotations

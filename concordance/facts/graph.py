@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from itertools import accumulate
 from typing import NamedTuple
 
-from concordance.model import ROLES, Role, unpacked
+from concordance.model import ROLES, Kind, Role, unpacked
 
 _USER = 4  # bits of a way
 _TARGET = 32  # bits of a way and a user's id
@@ -44,6 +44,8 @@ class Way(IntEnum):
 
 
 RUNS = frozenset(range(Way.LOADS))
+RUN = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY, Kind.MACRO))  # what runs
+STEPS = 10  # of a walk to tests; measured: nearer loses what is reached through layers, farther adds what is never run
 # Of several roles, the first counts.
 _BY_ROLE = (
     (Role.CALL, Way.CALLS), (Role.READ, Way.READS), (Role.INHERIT, Way.INHERITS), (Role.OVERRIDE, Way.INHERITS),
@@ -135,6 +137,23 @@ class Graph:
                     return Walk({**ends, **met}, False)
             now = following
         return Walk({**ends, **met}, True)
+
+    def forward(self, most: int) -> dict[int, list[int]]:
+        """Whom each leads to by the first ways: those below `most`."""
+        begins, users = self._starts, self._users
+        found: defaultdict[int, list[int]] = defaultdict(list)
+        for target in range(len(begins) - 1):
+            for one in users[begins[target] : begins[target + 1]]:
+                if one & _WAY < most:
+                    found[one >> _USER].append(target)
+        return dict(found)
+
+    def by_way(self, way: int) -> Iterator[tuple[int, int]]:
+        """The targets and users of one way."""
+        for target in range(len(self._starts) - 1):
+            for one in self._users[self._starts[target] : self._starts[target + 1]]:
+                if one & _WAY == way:
+                    yield target, one >> _USER
 
     def files(self, bases: Sequence[int]) -> list[Pair]:
         """The same between files, by their ids, which rise."""

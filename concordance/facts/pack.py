@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from concordance.model import FileFacts, Flow, Links, Scope
+from concordance.model import FileFacts, Finding, Flow, Import, Links, Metrics, Scope, Term
 
 
 class Columns(NamedTuple):
@@ -44,6 +44,53 @@ class Named(NamedTuple):
     flow: msgspec.Raw = msgspec.Raw()
 
 
+class Defined(msgspec.Struct, array_like=True, frozen=True):
+    """The first fields of `Symbol`, in the same order; the others are passed over."""
+
+    key: str
+    kind: str
+    name: str
+    parent: int
+    line: int
+    col: int
+    start_line: int
+    end_line: int
+    signature: str = ""
+    doc: str = ""
+    public: bool = True
+    declaration: bool = False
+
+
+class Outline(msgspec.Struct, array_like=True, frozen=True):
+    """What a file defines and says of itself: `FileFacts` with the same fields in the same order, others packed."""
+
+    symbols: tuple[Defined, ...] = ()
+    scopes: msgspec.Raw = msgspec.Raw()
+    occurrences: msgspec.Raw = msgspec.Raw()
+    imports: tuple[Import, ...] = ()
+    terms: msgspec.Raw = msgspec.Raw()
+    findings: msgspec.Raw = msgspec.Raw()
+    metrics: Metrics = Metrics()
+    doc: str = ""
+    exports: tuple[str, ...] | None = None
+
+
+class Judged(NamedTuple):
+    """What is said of a file: `FileFacts` with the same fields in the same order, all others still packed."""
+
+    symbols: msgspec.Raw
+    scopes: msgspec.Raw = msgspec.Raw()
+    occurrences: msgspec.Raw = msgspec.Raw()
+    imports: msgspec.Raw = msgspec.Raw()
+    terms: msgspec.Raw = msgspec.Raw()
+    findings: tuple[Finding, ...] = ()
+    metrics: msgspec.Raw = msgspec.Raw()
+    doc: msgspec.Raw = msgspec.Raw()
+    exports: msgspec.Raw = msgspec.Raw()
+    complexity: bytes = b""
+    flow: msgspec.Raw = msgspec.Raw()
+
+
 @cache
 def _encoder() -> msgspec.msgpack.Encoder:
     return msgspec.msgpack.Encoder()
@@ -69,6 +116,36 @@ def _named_decoder() -> msgspec.msgpack.Decoder[Named]:
     return msgspec.msgpack.Decoder(Named)
 
 
+@cache
+def _outline_decoder() -> msgspec.msgpack.Decoder[Outline]:
+    return msgspec.msgpack.Decoder(Outline)
+
+
+def unpack_outline(data: bytes) -> Outline:
+    """What a file defines and says of itself, for a fifth of what all of its facts cost."""
+    return _outline_decoder().decode(data)
+
+
+@cache
+def _judged_decoder() -> msgspec.msgpack.Decoder[Judged]:
+    return msgspec.msgpack.Decoder(Judged)
+
+
+def unpack_findings(data: bytes) -> tuple[Finding, ...]:
+    """The findings in a file's facts, for a fraction of what all of them cost."""
+    return _judged_decoder().decode(data).findings
+
+
+@cache
+def _remarks_decoder() -> msgspec.msgpack.Decoder[tuple[Finding, ...]]:
+    return msgspec.msgpack.Decoder(tuple[Finding, ...])
+
+
+def unpack_remarks(data: bytes) -> tuple[Finding, ...]:
+    """What an outside checker says of a file."""
+    return _remarks_decoder().decode(data)
+
+
 def unpack_named(data: bytes) -> Named:
     """The names in a file's facts, for a tenth of what all of them cost."""
     return _named_decoder().decode(data)
@@ -79,6 +156,12 @@ def unpack_names(occurrences: Columns) -> tuple[str, ...]:
     if not occurrences.role:
         return ()
     return msgspec.msgpack.decode(occurrences.names, type=tuple[str, ...])
+
+
+def unpack_terms(data: bytes) -> tuple[Term, ...]:
+    """The terms in a file's facts, and no more of them."""
+    terms = unpack_named(data).terms
+    return msgspec.msgpack.decode(terms, type=tuple[Term, ...]) if terms else ()
 
 
 def unpack_flow(data: bytes) -> Flow:

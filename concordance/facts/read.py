@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from concordance.errors import StoreBroken
-from concordance.model import Change, File, FileFacts, Flow, Links
+from concordance.model import Category, Change, File, FileFacts, Finding, Flow, Links, Term, Trust
 
-from . import schema
-from .pack import Named, unpack, unpack_flow, unpack_links, unpack_named
+from . import pack, schema
+from .pack import Named, Outline, unpack, unpack_flow, unpack_links, unpack_named, unpack_outline, unpack_terms
 from .write import Learned
 
 Decoded = TypeVar("Decoded")
@@ -115,6 +115,12 @@ class Facts:
     ) -> None:
         self.close()
 
+    def reopen(self) -> None:
+        """Opens the store anew: a connection must not be used on both sides of a fork. That of the other side is kept,
+        for to close it is the other side's to do."""
+        self._inherited = self._connection
+        self._connection = self._opened()
+
     def close(self) -> None:
         """Lets go of the store."""
         self._connection.close()
@@ -146,6 +152,27 @@ class Facts:
         query = "SELECT packed FROM facts JOIN file ON facts.file = file.id WHERE path = ?"
         row = self._row(query, schema.stored_path(path))
         return self._decoded(unpack, row[0]) if row else FileFacts()
+
+    def outline(self, path: str) -> Outline:
+        """What a file defines and says of itself; nothing where it was not read."""
+        query = "SELECT packed FROM facts JOIN file ON facts.file = file.id WHERE path = ?"
+        row = self._row(query, schema.stored_path(path))
+        return self._decoded(unpack_outline, row[0]) if row else Outline()
+
+    def findings(self, path: str) -> list[Finding]:
+        """What our rules, the readers and ruff say of a file, by line; of a trial only what is worth saying there."""
+        query = (
+            "SELECT category, facts.packed, remark.packed FROM file LEFT JOIN facts ON facts.file = file.id "
+            "LEFT JOIN remark ON remark.file = file.id WHERE path = ?"
+        )
+        row = self._row(query, schema.stored_path(path))
+        if row is None:
+            return []
+        own = self._decoded(pack.unpack_findings, row[1]) if row[1] else ()
+        theirs = self._decoded(pack.unpack_remarks, row[2]) if row[2] else ()
+        trial = row[0] in (Category.TEST, Category.BENCHMARK)
+        kept = {finding for finding in (*own, *theirs) if finding.everywhere or not trial}
+        return sorted(kept, key=lambda finding: (finding.line, finding.col, finding.by, finding.message))
 
     def names_in(self, path: str) -> Named:
         """The names and scopes of a file; none where it was not read."""
@@ -260,9 +287,18 @@ class Facts:
         row = self._row("SELECT calls, uses FROM missed WHERE name = ?", name)
         return (row[0], row[1]) if row else (0, 0)
 
-    def keys(self) -> list[tuple[int, str, str]]:
-        """The id, key and kind of every symbol."""
-        return self._all("SELECT id, key, kind FROM symbol")
+    def all_missed(self) -> tuple[int, int]:
+        """How many calls, and how many uses at all, lead nowhere that is known."""
+        row = self._row("SELECT sum(calls), sum(uses) FROM missed")
+        return (row[0] or 0, row[1] or 0) if row else (0, 0)
+
+    def symbol_keys(self) -> list[tuple[int, str, str, int]]:
+        """The id, key and kind of every symbol, and whether it is only declared."""
+        return self._all("SELECT id, key, kind, declaration FROM symbol")
+
+    def declared(self) -> set[int]:
+        """The ids of what is only declared where it stands."""
+        return {row[0] for row in self._all("SELECT id FROM symbol WHERE declaration")}
 
     def users_of_file(self, path: str) -> list[tuple[int, int, int, int, int]]:
         """Who uses a file or any symbol of it: target, user, roles, trust, and how often."""
@@ -281,6 +317,26 @@ class Facts:
         """What overrides a method: ids and trust."""
         return [(r[0], r[1]) for r in self._rows("SELECT symbol, trust FROM override WHERE target = ?", (symbol,))]
 
+    def overrides(self, first: int, last: int) -> list[tuple[int, int]]:
+        """What a stretch of symbols overrides: pairs of one that overrides and what it does, surely."""
+        query = "SELECT symbol, target FROM override WHERE symbol BETWEEN ? AND ? AND trust > 0 ORDER BY symbol, target"
+        return self._all(query, (first, last))
+
+    def overridings(self, first: int, last: int) -> list[tuple[int, int]]:
+        """What overrides a stretch of symbols: the same pairs."""
+        query = "SELECT symbol, target FROM override WHERE target BETWEEN ? AND ? AND trust > 0 ORDER BY target, symbol"
+        return self._all(query, (first, last))
+
+    def bases_of(self, first: int, last: int) -> list[tuple[int, int]]:
+        """What a stretch of symbols extends: pairs of a class and a base."""
+        query = "SELECT symbol, target FROM extends WHERE symbol BETWEEN ? AND ? ORDER BY rowid"
+        return self._all(query, (first, last))
+
+    def heirs_of(self, first: int, last: int) -> list[tuple[int, int]]:
+        """What extends a stretch of symbols: the same pairs."""
+        query = "SELECT symbol, target FROM extends WHERE target BETWEEN ? AND ? ORDER BY target, symbol"
+        return self._all(query, (first, last))
+
     def files_with(self, terms: Iterable[str]) -> dict[str, int]:
         """In how many files each term stands."""
         found = {}
@@ -289,6 +345,24 @@ class Facts:
             if row:
                 found[term] = int(row[0])
         return found
+
+    def symbol_names(self) -> list[tuple[int, str, str]]:
+        """The id, name and kind of every symbol."""
+        return self._all("SELECT id, name, kind FROM symbol")
+
+    def used_pairs(self) -> list[tuple[int, int]]:
+        """Who uses what, over all: user and target, of trust via_import and above."""
+        return self._all("SELECT user, target FROM used WHERE trust >= ?", (Trust.VIA_IMPORT,))
+
+    def term_files(self) -> list[tuple[str, int]]:
+        """In how many files each term stands, of all terms."""
+        return self._all("SELECT text, files FROM term")
+
+    def all_terms(self) -> dict[int, tuple[Term, ...]]:
+        """The terms of every file that has any, by the file's base."""
+        rows = self._all("SELECT base, packed FROM facts JOIN file ON facts.file = file.id")
+        found = ((base, self._decoded(unpack_terms, packed)) for base, packed in rows)
+        return {base: terms for base, terms in found if terms}
 
     def read_count(self) -> int:
         """How many files have facts."""
@@ -327,23 +401,3 @@ _SYMBOL = (
     "SELECT symbol.id, name, kind, path, place, line, declaration, col, public, symbol.key, language, category "
     "FROM symbol JOIN file ON symbol.file = file.id"
 )
-
-
-class Known(NamedTuple):
-    """What the last build left."""
-
-    files: dict[str, File]
-    meta: dict[str, str]
-    macros: list[tuple[str, Learned]]
-
-
-def known(folder: str, readers: str) -> Known | None:
-    """The last build by these readers; None where there is none, or it is another's or broken."""
-    try:
-        with Facts(folder) as facts:
-            meta = facts.meta()
-            if meta.get("readers") != readers:
-                return None
-            return Known({file.path: file for file in facts.files()}, meta, facts.macros())
-    except StoreBroken:
-        return None

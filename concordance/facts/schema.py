@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from concordance.model import Change, File
 
-VERSION = 5
+VERSION = 7
 
 _TYPES = {"int": "INTEGER", "str": "TEXT", "float": "REAL", "bool": "INTEGER", "bytes": "BLOB"}
 
@@ -27,17 +27,20 @@ def _columns(row: type[Any]) -> str:
 
 
 # What linking gives, made anew as a whole.
-LINKED = ("link", "used", "missed", "override")
+LINKED = ("link", "used", "missed", "override", "extends")
 LINK_TABLES = """
 CREATE TABLE link (file INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE used (target INTEGER, user INTEGER, roles INTEGER, trust INTEGER, times INTEGER);
 CREATE TABLE missed (name TEXT PRIMARY KEY, calls INTEGER, uses INTEGER) WITHOUT ROWID;
-CREATE TABLE override (symbol INTEGER, target INTEGER, trust INTEGER)
+CREATE TABLE override (symbol INTEGER, target INTEGER, trust INTEGER);
+CREATE TABLE extends (symbol INTEGER, target INTEGER)
 """
 LINK_INDEXES = """
 CREATE INDEX used_target ON used (target);
 CREATE INDEX override_symbol ON override (symbol);
-CREATE INDEX override_target ON override (target)
+CREATE INDEX override_target ON override (target);
+CREATE INDEX extends_symbol ON extends (symbol);
+CREATE INDEX extends_target ON extends (target)
 """
 
 TABLES = f"""{LINK_TABLES};
@@ -45,6 +48,7 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE file (id INTEGER PRIMARY KEY, base INTEGER, rank REAL, {_columns(File)});
 CREATE TABLE facts (file INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE flow (file INTEGER PRIMARY KEY, packed BLOB);
+CREATE TABLE remark (file INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE symbol (id INTEGER PRIMARY KEY, name TEXT, kind TEXT, file INTEGER, place INTEGER, line INTEGER,
   declaration INTEGER, col INTEGER, public INTEGER, key TEXT, test INTEGER);
 CREATE TABLE pass (name TEXT PRIMARY KEY, packed BLOB) WITHOUT ROWID;

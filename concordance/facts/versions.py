@@ -21,7 +21,12 @@ def readers() -> str:
 
 def linkers() -> str:
     """The version of all that is worked out from facts: what others worked out is worked out anew."""
-    return _digest(["linking.py"], ["facts", "link", "passes"], "")
+    return _digest(["linking.py", "passing.py"], ["facts", "link", "passes"], "")
+
+
+def pages() -> str:
+    """The version of all that makes pages."""
+    return _digest(["blocks.py", "version.py", "writing.py"], ["query", "render"], "")
 
 
 def _digest(files: list[str], stages: list[str], more: str) -> str:

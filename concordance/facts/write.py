@@ -19,9 +19,10 @@ from typing import NamedTuple
 import msgspec
 
 from concordance.errors import StoreBroken, StoreFailed
-from concordance.model import Change, File, unpacked
+from concordance.model import Change, File, Finding, unpacked
 
 from . import schema
+from .graph import RUN
 from .pack import unpack
 
 # One file's macros: name and form of each, as `extract.macros` has them; the store only keeps them.
@@ -67,6 +68,7 @@ class LinkedFile(NamedTuple):
     resolved: int  # … of which so many lead somewhere
     base: int  # the id of the file as a target
     loads: bytes  # the ids of the files that it needs when it is loaded, packed
+    extends: list[tuple[int, int]]  # class, base
 
 
 # What SQLite says where the disk, not the store, is at fault.
@@ -167,6 +169,7 @@ class Writer:
         run("DELETE FROM file WHERE id = ?", (identity,))
         run("DELETE FROM facts WHERE file = ?", (identity,))
         run("DELETE FROM flow WHERE file = ?", (identity,))
+        run("DELETE FROM remark WHERE file = ?", (identity,))
         run("DELETE FROM symbol WHERE file = ?", (identity,))
 
     def put_changes(self, changes: Iterable[Change]) -> None:
@@ -186,6 +189,15 @@ class Writer:
             said = [(identity, encode(learned)) for identity, learned in known if learned]
             self._connection.executemany("INSERT INTO macro VALUES (?, ?)", said)
 
+    def put_remarks(self, rows: Iterable[tuple[str, tuple[Finding, ...]]], anew: bool) -> None:
+        """Writes what an outside checker says of files, in place of what it said; `anew` of all files."""
+        encode = msgspec.msgpack.Encoder().encode
+        said = [(self._ids[path], encode(found)) for path, found in rows if path in self._ids]
+        with self._guarded():
+            if anew:
+                self._connection.execute("DELETE FROM remark")
+            self._connection.executemany("INSERT OR REPLACE INTO remark VALUES (?, ?)", said)
+
     def put_links(self, rows: Iterable[LinkedFile]) -> None:
         """Writes what files' names mean, who uses what and which methods override which; all links, for a use of a
         symbol is known by its id, and ids change when a file does."""
@@ -202,6 +214,7 @@ class Writer:
                 columns = zip(*map(unpacked, row.uses), strict=True)
                 run.executemany("INSERT INTO used VALUES (?, ?, ?, ?, ?)", columns)
                 run.executemany("INSERT INTO override VALUES (?, ?, ?)", row.overrides)
+                run.executemany("INSERT INTO extends VALUES (?, ?)", row.extends)
                 for name, (calls, uses) in row.missed.items():
                     had = missed.get(name, (0, 0))
                     missed[name] = (had[0] + calls, had[1] + uses)
@@ -236,6 +249,13 @@ class Writer:
             query = "SELECT base, id, path, language, category FROM file ORDER BY base"
             rows = self._connection.execute(query).fetchall()
         return [(row[0], row[1], schema.path_from(row[2]), row[3], row[4]) for row in rows]
+
+    def runnable(self) -> tuple[list[int], list[int]]:
+        """The ids of all symbols that run, and of those that are tests."""
+        kinds = ", ".join(f"'{kind}'" for kind in sorted(RUN))
+        with self._guarded():
+            rows = self._connection.execute(f"SELECT id, test FROM symbol WHERE kind IN ({kinds})").fetchall()  # noqa: S608
+        return [row[0] for row in rows], [row[0] for row in rows if row[1]]
 
     def linkable(self) -> list[Linkable]:
         """The files as the linker needs them, in the order of paths; what is not yet committed, too."""

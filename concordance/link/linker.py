@@ -57,6 +57,7 @@ class Linker:
         names = self.names(file.language)
         found = names.found(file) if names is not None else []
         overrides = list(self._overrides(file, names)) if names is not None else []
+        extends = list(self._extends(file, names)) if names is not None else []
         resolvers: dict[str, int] = {}
         by = bytes([resolvers.setdefault(row.by, len(resolvers)) for row in found])
         links = Links(
@@ -69,7 +70,9 @@ class Linker:
         rows = list(zip(*map(unpacked, uses[:4]), strict=True))
         edges = runs.edges(file, found, rows, names)
         loads = packed(loading.loaded(self.world, file, found))
-        return LinkedFile(row.id, pack(links), uses, missed, overrides, edges, len(file.op), resolved, row.base, loads)
+        return LinkedFile(
+            row.id, pack(links), uses, missed, overrides, edges, len(file.op), resolved, row.base, loads, extends
+        )
 
     def _uses(self, file: Loaded, found: list[Found]) -> tuple[tuple[bytes, ...], dict[str, tuple[int, int]]]:
         """Who in a file uses what: each pair once, with its roles, the best trust and how often; where there is better
@@ -106,6 +109,13 @@ class Linker:
         pairs = [pair for pair in uses if pair != (base, base)]
         columns = zip(*((*pair, *uses[pair]) for pair in pairs), strict=True)
         return tuple(packed(list(column)) for column in columns), missed
+
+    def _extends(self, file: Loaded, names: Names) -> Iterator[tuple[int, int]]:
+        """The classes of a file with their bases."""
+        for symbol in range(len(file.symbol_kind)):
+            if file.kind(symbol) in _CLASSES:
+                for base in dict.fromkeys(names.bases(file, symbol)):
+                    yield file.id(symbol), base
 
     def _overrides(self, file: Loaded, names: Names) -> Iterator[tuple[int, int, int]]:
         """The methods of a file's classes that stand in for a base's."""

@@ -1,9 +1,9 @@
 """Which files a file needs when it is loaded: its imports and includes, without those that wait.
 
 In: a linked file. Out: the ids of the files. An import inside of a function waits until the function is called; one
-under `TYPE_CHECKING`, or of types alone, is never run; one under `__name__ == "__main__"` is run only where nobody
-imports the file. `from a import b` needs `b` where that is a file, else `a`. Languages whose files see one another
-without being named (the files of a package of Go or Java) have none.
+under `TYPE_CHECKING`, of types alone or in a stub is never run; one under `__name__ == "__main__"` is run only where
+nobody imports the file. `from a import b` needs `b` where that is a file, else `a`. Languages whose files see one
+another without being named (the files of a package of Go or Java) have none.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from concordance.model import Import, Op
 from .world import Found, Loaded, World
 
 BY_FILE = frozenset((
-    "python", "cython", "c", "cpp", "cuda", "objc", "objcpp", "javascript", "typescript", "proto", "cmake", "make",
-    "shell", "starlark", "dockerfile",
+    "python", "cython", "c", "cpp", "cuda", "objc", "objcpp", "javascript", "typescript", "proto", "shell", "starlark",
 ))  # fmt: skip
 _WAITS = frozenset(("function", "lambda"))
 _NEVER = ("TYPE_CHECKING", "__name__")
@@ -22,7 +21,7 @@ _NEVER = ("TYPE_CHECKING", "__name__")
 
 def loaded(world: World, file: Loaded, found: list[Found]) -> list[int]:
     """The ids of the files that one needs, in the order of its imports."""
-    if file.language not in BY_FILE or not file.flow.imports:
+    if file.language not in BY_FILE or not file.flow.imports or file.path.endswith(".pyi"):
         return []
     named: dict[int, int] = {}
     for row in found:

@@ -6,11 +6,13 @@ is put to the store once a file, and never once a symbol.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from concordance.blocks import Ref, To
-from concordance.model import ROLES, FileFacts, Import, Kind, Role, Symbol, Target, Trust, unpacked
+from concordance.extract.engine import language_of
+from concordance.model import ROLES, FileFacts, Finding, Import, Kind, Role, Symbol, Target, Trust, unpacked
 
 from .answers import clean, separator_of
 from .index import Index
@@ -56,6 +58,22 @@ class About:
         return found
 
     @cached_property
+    def meant(self) -> dict[int, int]:
+        """The types that a file declares and also defines: the place of each declaration, and of its definition."""
+        defined = {
+            tuple(clean(symbol.key)): place
+            for place, symbol in enumerate(self.symbols)
+            if symbol.kind in TYPES and not symbol.declaration
+        }
+        found: dict[int, int] = {}
+        for place, symbol in enumerate(self.symbols):
+            if symbol.declaration and symbol.kind in TYPES:
+                there = defined.get(tuple(clean(symbol.key)))
+                if there is not None:
+                    found[place] = there
+        return found
+
+    @cached_property
     def users(self) -> dict[int, list[Use]]:
         """Who uses each of its symbols, by place (-1: the file itself), of trust unique_name and above.
 
@@ -65,7 +83,7 @@ class About:
         base, symbols = self.base, self.symbols
         last = base + len(symbols)
         for target, user, roles, trust, times in self.index.facts.users_of_file(self.path):
-            place = target - base - 1
+            place = self.meant.get(target - base - 1, target - base - 1)
             if trust < Trust.UNIQUE_NAME or user == target:
                 continue
             if base < user <= last and place >= 0 and self._is_inside(user - base - 1, place):
@@ -105,9 +123,107 @@ class About:
         return found
 
     @cached_property
+    def bases(self) -> dict[int, list[int]]:
+        """What its classes extend: ids, by place."""
+        found: dict[int, list[int]] = {}
+        for symbol, target in self.index.facts.bases_of(self.base + 1, self.base + len(self.symbols)):
+            found.setdefault(symbol - self.base - 1, []).append(target)
+        return found
+
+    @cached_property
+    def heirs(self) -> dict[int, list[int]]:
+        """What extends its classes: ids, by place."""
+        found: dict[int, list[int]] = {}
+        for symbol, target in self.index.facts.heirs_of(self.base + 1, self.base + len(self.symbols)):
+            found.setdefault(target - self.base - 1, []).append(symbol)
+        return found
+
+    @cached_property
+    def overridden(self) -> dict[int, list[int]]:
+        """What its methods override: ids, by place."""
+        found: dict[int, list[int]] = {}
+        for symbol, target in self.index.facts.overrides(self.base + 1, self.base + len(self.symbols)):
+            found.setdefault(symbol - self.base - 1, []).append(target)
+        return found
+
+    @cached_property
+    def overriding(self) -> dict[int, list[int]]:
+        """What overrides its methods: ids, by place."""
+        found: dict[int, list[int]] = {}
+        for symbol, target in self.index.facts.overridings(self.base + 1, self.base + len(self.symbols)):
+            found.setdefault(target - self.base - 1, []).append(symbol)
+        return found
+
+    @cached_property
+    def counterparts(self) -> dict[int, int]:
+        """Where what is only declared here is defined, and what is defined here is declared: ids, by place. Only what
+        is sure: of one name, one declaration and one definition in other files."""
+        if not language_of(self.file.language).has_prototypes:
+            return {}
+        found: dict[int, int] = {}
+        for place, symbol in enumerate(self.symbols):
+            if symbol.kind in RUNS or symbol.kind in TYPES:
+                others = [
+                    one for one in self.index.namesakes(symbol.key, not symbol.declaration) if not self.is_own(one)
+                ]
+                if len(others) == 1:
+                    found[place] = others[0]
+        return found
+
+    @cached_property
     def imports(self) -> list[tuple[Import, Target | None, int]]:
         """Each import, what it leads to, and the id that the imported name itself has (0: none is known)."""
         return self.opened.imports
+
+    @cached_property
+    def importers(self) -> list[str]:
+        """The files that import it or a name of it."""
+        index = self.index
+        paths = {index.path_of(use.id) for uses in self.users.values() for use in uses if use.roles & IMPORT}
+        return sorted(paths - {self.path})
+
+    @cached_property
+    def complexity(self) -> Sequence[int]:
+        """How many ways lead through each of its symbols; 0 for what is no function."""
+        return unpacked(self.facts.complexity) if self.facts.complexity else ()
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What rules found in it."""
+        return self.index.facts.findings(self.path)
+
+    @cached_property
+    def lines(self) -> list[str] | None:
+        """Its lines; None where the file is no longer as it was read."""
+        return self.opened.lines()
+
+    @property
+    def title(self) -> str:
+        """What people call its language, or its type."""
+        return language_of(self.file.language).title if self.file.language else self.file.type
+
+    def lines_of(self, words: str, start: int = 1, end: int = 0) -> tuple[int, int] | None:
+        """The lines on which some words of the file stand, at or behind a line: by their first and last line."""
+        lines = self.lines
+        parts = [part.strip() for part in words.strip().split("\n") if part.strip()]
+        if lines is None or not parts:
+            return None
+        first = next((n for n in range(start, min(end or len(lines), len(lines)) + 1) if parts[0] in lines[n - 1]), 0)
+        if not first:
+            return None
+        last = first
+        for part in parts[1:]:
+            found = next((n for n in range(last + 1, min(last + 6, len(lines)) + 1) if part in lines[n - 1]), 0)
+            last = found or last
+        return first, last
+
+    def lines_of_doc(self, place: int) -> tuple[int, int] | None:
+        """The lines on which the words about a symbol stand: above it, or in a string at its beginning."""
+        symbol = self.symbols[place]
+        if self.file.language in _INSIDE:
+            return self.lines_of(symbol.doc, symbol.line, symbol.end_line)
+        height = symbol.doc.count("\n") + 6
+        return self.lines_of(symbol.doc, max(1, symbol.start_line - height), symbol.end_line)
 
     # --- names
 
@@ -146,5 +262,6 @@ def ref_of(index: Index, identity: int, short: bool = False) -> Ref:
     return Ref(To.SYMBOL, path, key, label)
 
 
+_INSIDE = frozenset(("python", "cython", "starlark"))  # languages whose words stand inside of what they are about
 TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM, Kind.INTERFACE))
 RUNS = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY, Kind.MACRO))

@@ -107,6 +107,8 @@ def paged(rows: list[Row], columns: tuple[str, ...], page: Page) -> Answer:
 
 def clean(key: str) -> list[str]:
     """The names in a symbol's key."""
+    if "+" not in key and "%" not in key:
+        return key.split(".") if key else []
     return [unquote(part.partition("+")[0]) for part in key.split(".")] if key else []
 
 

@@ -8,23 +8,32 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Mapping
 from functools import cached_property
 
+from concordance.config import Book
 from concordance.errors import UserError
 from concordance.extract.engine import language_of
 from concordance.facts.fulltext import Shelf, shelves
-from concordance.facts.graph import Graph
+from concordance.facts.graph import Graph, unpacked_pairs
+from concordance.facts.passed import Tested, TestedFiles, clusters_from, cycles_from, standings_from
 from concordance.facts.read import Facts
 from concordance.facts.textwords import Words
-from concordance.model import Category, File
+from concordance.model import KINDS, Category, File, Kind
 
+from .census import Census
+from .codeowners import PLACES, Rule, parsed
 from .opened import Opened
 from .related import Neighbours
 from .runners import Runners
+from .shards import Alphabet
+from .whole import Cluster, Layer, Loads, clusters, folder_edges
 
 _KEPT = 256  # files that stay unpacked
+_LICENCE = re.compile(r"(?:licen[sc]e|copying|unlicense)(?:\.(?:md|txt|rst))?", re.I)
 
 
 class UnknownPath(UserError):
@@ -34,8 +43,11 @@ class UnknownPath(UserError):
 class Index:
     """One repository that is asked."""
 
-    def __init__(self, facts: Facts, root: str) -> None:
-        self.facts, self.root = facts, root
+    def __init__(
+        self, facts: Facts, root: str, book: Book | None = None, passed: Mapping[str, int] | None = None
+    ) -> None:
+        """`passed` says how many pages were passed over, by the folder of the book in the repository that has them."""
+        self.facts, self.root, self.book, self.passed = facts, root, book or Book(), passed or {}
         self._open: dict[str, Opened] = {}
 
     # --- files
@@ -132,13 +144,135 @@ class Index:
         return self._ids[path]
 
     @cached_property
+    def _folders(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for path in sorted(self._ids):
+            found.setdefault(path.rpartition("/")[0], []).append(path)
+        return found
+
+    def beside(self, folder: str) -> list[str]:
+        """The files that lie in a folder itself."""
+        return self._folders.get(folder, [])
+
+    @cached_property
+    def digests(self) -> dict[str, str]:
+        """The digest of each file."""
+        return {file.path: file.digest for file in self.facts.files()}
+
+    @cached_property
+    def bands(self) -> dict[str, str]:
+        """Where each file stands among all by its rank, in words that a small change does not change."""
+        ordered = sorted(self.ranks, key=lambda path: (-self.ranks[path], path))
+        found: dict[str, str] = {}
+        for place, path in enumerate(ordered):
+            share = (place + 1) / len(ordered)
+            found[path] = next((word for top, word in _BANDS if share <= top), "")
+        return found
+
+    @cached_property
     def keys(self) -> list[str]:
         """The key of each symbol, by its id; "" of what is no symbol. One list for all: pages name many."""
-        rows = self.facts.keys()
-        found = [""] * (max((row[0] for row in rows), default=0) + 1)
-        for identity, key, _ in rows:
-            found[identity] = key
+        return self._named[0]
+
+    @cached_property
+    def kinds(self) -> bytes:
+        """The kind of each symbol, by its id, as a place in KINDS."""
+        return self._named[1]
+
+    def namesakes(self, key: str, declared: bool) -> list[int]:
+        """The symbols of a key, or of one that differs by its number only, that are declared, or defined, where
+        declarations and definitions stand in different files."""
+        found = self._prototypes.get(_bare(key), ())
+        return [one >> 1 for one in found if one & 1 == declared]
+
+    @cached_property
+    def _prototypes(self) -> dict[str, list[int]]:
+        """The ids of such symbols, with a bit for what is only declared, by their keys without numbers."""
+        found: dict[str, list[int]] = {}
+        languages = {name for name in self.counts if name and language_of(name).has_prototypes}
+        homes = {row[0] for row in self.bases if row[2] in languages}
+        starts = self.starts
+        for identity, key, _, declared in self.facts.symbol_keys():
+            if starts[bisect_right(starts, identity) - 1] in homes:
+                found.setdefault(_bare(key), []).append(identity << 1 | declared)
         return found
+
+    @cached_property
+    def _named(self) -> tuple[list[str], bytes]:
+        rows = self.facts.symbol_keys()
+        top = max((row[0] for row in rows), default=0) + 1
+        keys, kinds = [""] * top, bytearray(top)
+        place = {kind: number for number, kind in enumerate(KINDS)}
+        for identity, key, kind, _ in rows:
+            keys[identity] = key
+            kinds[identity] = place[Kind(kind)]
+        return keys, bytes(kinds)
+
+    @cached_property
+    def census(self) -> Census:
+        """All names at once."""
+        return Census(self.facts, self.bases)
+
+    @cached_property
+    def alphabet(self) -> Alphabet:
+        """The same from A to Z, in parts."""
+        return Alphabet(self.census)
+
+    @cached_property
+    def layers(self) -> dict[str, Layer]:
+        """How high each file stands over what it needs."""
+        return {self._by_base[one]: Layer(*row) for one, row in standings_from(self.facts.passed("layers")).items()}
+
+    @cached_property
+    def cycles(self) -> dict[str, tuple[str, ...]]:
+        """The files that need one another, by each of them; what waits to be loaded makes no cycle."""
+        rings = [tuple(self._by_base[one] for one in row) for row in cycles_from(self.facts.passed("cycles"))]
+        return {path: ring for ring in rings for path in ring}
+
+    @cached_property
+    def loads(self) -> Loads:
+        """Which file needs which when it is loaded."""
+        return Loads(unpacked_pairs(self.facts.passed("loads")), self._by_base)
+
+    @cached_property
+    def clusters(self) -> dict[str, Cluster]:
+        """The group of each file that uses others, or is used, together with them."""
+        return clusters(clusters_from(self.facts.passed("clusters")), self._by_base)
+
+    @cached_property
+    def _folder_edges(self) -> dict[str, dict[tuple[str, str], int]]:
+        prose = {row[0] for row in self.bases if row[3] == Category.DOCUMENTATION}
+        pairs = [pair for pair in unpacked_pairs(self.facts.passed("pairs")) if pair[0] not in prose]
+        return folder_edges(pairs, self._by_base)
+
+    def folder_edges(self, folder: str) -> dict[tuple[str, str], int]:
+        """Which of the files and folders right in a folder use which, and by how many pairs of files; a folder's name
+        ends in a slash. Documents do not count as users."""
+        return self._folder_edges.get(folder, {})
+
+    @cached_property
+    def owners(self) -> tuple[str, list[Rule]]:
+        """The file that says whose which files are, and its rules."""
+        place = next((place for place in PLACES if place in self._ids), "")
+        return place, parsed(self.runners.text(place).decode(errors="replace")) if place else []
+
+    @cached_property
+    def licences(self) -> dict[str, str]:
+        """The file of each folder that holds a licence."""
+        found: dict[str, str] = {}
+        for path in sorted(self._ids, reverse=True):
+            folder, _, name = path.rpartition("/")
+            if _LICENCE.fullmatch(name):
+                found[folder] = path
+        return found
+
+    @cached_property
+    def _tested(self) -> TestedFiles:
+        return TestedFiles(self.facts.passed("tests"))
+
+    def tests_of(self, path: str) -> Tested:
+        """The tests that reach a file, by ids and steps: the near ones, and how many there are farther away."""
+        return self._tested.of(self.base_of(path))
 
     @cached_property
     def graph(self) -> Graph:
@@ -208,6 +342,15 @@ def module_of(path: str) -> list[str]:
     stem = name.partition(".")[0]
     return [*filter(None, folders.split("/")), *([] if stem in _HOMES else [stem])]
 
+
+_NUMBER = re.compile(r"\+\d+(?=\.|$)")
+
+
+def _bare(key: str) -> str:
+    return _NUMBER.sub("", key) if "+" in key else key
+
+
+_BANDS = ((0.01, "top 1 %"), (0.05, "top 5 %"), (0.1, "top 10 %"), (0.25, "top quarter"), (0.5, "upper half"))
 
 # Files for people before what is made, borrowed or only tries it.
 _ORDER: dict[str, int] = {

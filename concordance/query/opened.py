@@ -240,6 +240,10 @@ class Opened:
         except (OSError, Unreadable, LookupError):
             return None
 
+    def text(self) -> str | None:
+        """All of it; None where the file is no longer as it was read."""
+        return self._text
+
     def lines(self) -> list[str] | None:
         """Its lines; None where the file is no longer as it was read."""
         return self._text.split("\n") if self._text is not None else None

@@ -11,7 +11,9 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from concordance.extract.tested import WHOLE
+from concordance.facts.graph import RUN as RUN
 from concordance.facts.graph import RUNS, Walk, Way
+from concordance.facts.graph import STEPS as STEPS
 from concordance.facts.read import Place
 from concordance.model import Category, File, Kind
 
@@ -19,9 +21,7 @@ from .answers import clean, full_name, name_of
 from .declared import together
 from .index import Index
 
-STEPS = 10  # measured: nearer loses what is reached through layers, farther adds what is never run
 MOST = 100_000  # edges that one walk looks at: about twenty milliseconds
-RUN = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY, Kind.MACRO))
 HOLD = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.INTERFACE, Kind.ENUM, Kind.NAMESPACE))
 _LOADS = frozenset((int(Way.LOADS),))
 _VERBS = {

@@ -54,7 +54,7 @@ class Neighbours:
     def _stems(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
         for identity, path in self.paths.items():
-            found.setdefault(_stem(path), []).append(identity)
+            found.setdefault(stem_of(path), []).append(identity)
         return found
 
     @cached_property
@@ -111,7 +111,7 @@ class Neighbours:
 
     def _named(self, me: int, path: str) -> Iterator[tuple[int, float, str]]:
         """The test of a source, the header of a source: of one name, without what says so."""
-        stem, same = _stem(path), self._stems[_stem(path)]
+        stem, same = stem_of(path), self._stems[stem_of(path)]
         if stem in _ANY or len(same) > 24:
             return
         for other in same:
@@ -158,7 +158,8 @@ def _name(path: str) -> str:
     return path.rpartition("/")[2].rpartition(".")[0] or path.rpartition("/")[2]
 
 
-def _stem(path: str) -> str:
+def stem_of(path: str) -> str:
+    """The name of a file without what says that it is a test."""
     return _TEST.sub("", _name(path)) or _name(path)
 
 

@@ -10,11 +10,21 @@ import os
 from collections import Counter
 from urllib.parse import quote, unquote, unquote_to_bytes
 
-from concordance.extract.terms import rank
 from concordance.facts.read import Facts, Place
 from concordance.model import ROLES, FileFacts, Role
 from concordance.query.answers import Answer, Page, Row, WrongCursor, paged
+from concordance.query.census import band
 from concordance.query.index import Index
+from concordance.query.keywords import (
+    ANALYSIS,
+    DEPENDENCIES,
+    PURPOSE,
+    SOURCE,
+    Words,
+    concepts,
+    mentioned,
+    spelled,
+)
 
 HELP = """Lists the keywords of a file (what it defines, imports and speaks of), or of the whole repository.
 
@@ -27,19 +37,22 @@ concord keywords --limit 50
 ARGUMENT = "[PATH]"
 
 _COLUMNS = ("keyword", "kind", "line", "uses", "section")
-_DEFINED = "Detailed Analysis"
-_IMPORTED = "Dependencies"
 
 
 def answer(index: Index, asked: str | None, page: Page) -> Answer:
-    """Definitions in the order of the text, then imports, then concepts, best first."""
+    """Definitions in the order of the text, then imports, then names that are only mentioned, then concepts, best
+    first; each with the section of the file's page that has it."""
     facts = index.facts
     if asked is None:
         return _of_repository(facts, page)
     file = index.file(asked)
     found = facts.of(file.path)
-    rows = _definitions(file.path, found) + _imports(file.path, found) + _concepts(facts, file.path, found)
-    return paged(rows, _COLUMNS, page)
+    rows = _definitions(file.path, found) + _imports(file.path, found)
+    rows += [
+        _row(row.name, "name", file.path, row.line, row.times, SOURCE)
+        for row in mentioned(found, index.census.has_code)
+    ]
+    return paged(rows + _concepts(facts, file.path, found), _COLUMNS, page)
 
 
 def _row(keyword: str, kind: str, path: str, line: int, uses: int | None, section: str | None) -> Row:
@@ -54,7 +67,7 @@ def _uses(found: FileFacts, *besides: Role) -> Counter[str]:
 
 def _definitions(path: str, found: FileFacts) -> list[Row]:
     uses = _uses(found, Role.DEFINE, Role.DECLARE)
-    return [_row(s.name, s.kind, path, s.line, uses[s.name], _DEFINED) for s in found.symbols]
+    return [_row(s.name, s.kind, path, s.line, uses[s.name], ANALYSIS) for s in found.symbols]
 
 
 def _imports(path: str, found: FileFacts) -> list[Row]:
@@ -64,21 +77,23 @@ def _imports(path: str, found: FileFacts) -> list[Row]:
         if one.name and one.name != "*":
             lines.setdefault(one.name, one.line)
     uses = _uses(found, Role.IMPORT)
-    return [_row(name, "import", path, line, uses[name], _IMPORTED) for name, line in lines.items()]
+    return [_row(name, "import", path, line, uses[name], DEPENDENCIES) for name, line in lines.items()]
 
 
 def _concepts(facts: Facts, path: str, found: FileFacts) -> list[Row]:
-    spread = facts.files_with(term.text for term in found.terms)
-    ranked = [term for term, _ in rank(found.terms, spread, facts.read_count())]
-    names = (f"{t.text} ({t.stands_for})" if t.stands_for else t.text for t in ranked)
-    return [_row(name, t.kind, path, t.line, t.times, None) for name, t in zip(names, ranked, strict=True)]
+    spread = {text: band(files) for text, files in facts.files_with(term.text for term in found.terms).items()}
+    purpose = Words(found.doc)
+    return [
+        _row(spelled(t), t.kind, path, t.line, t.times, PURPOSE if purpose.has(t.text) else SOURCE)
+        for t in concepts(found.terms, spread, band(facts.read_count()))
+    ]
 
 
 def _of_repository(facts: Facts, page: Page) -> Answer:
     after = _from_cursor(page.cursor) if page.cursor else ("", "", -1)
     found = facts.symbols(after, page.limit + 1)
     shown = found[: page.limit]
-    rows = [_row(p.name, p.kind, p.path, p.line, None, _DEFINED) for p in shown]
+    rows = [_row(p.name, p.kind, p.path, p.line, None, ANALYSIS) for p in shown]
     behind = _cursor(shown[-1]) if len(found) > len(shown) else ""
     return Answer(rows, ("keyword", "kind", "path", "line"), facts.symbol_count(), behind)
 

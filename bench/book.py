@@ -1,0 +1,194 @@
+"""`python -m bench book ROOT [OUT]`: the book of a repository, measured.
+
+In: a repository (its book is written to OUT, by default ROOT/docs), with `--cold` also how long that takes from nothing
+(removes the store and the book first), with `--seeds FOLDER` pages of another system about the same files. Out: the
+table of `python -m bench`, and below it what was found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shlex
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from bench import measure
+from bench.bookwords import seeds_compared, shared
+from concordance import checking
+from concordance.collect import encoding, source
+from concordance.config import Config
+from concordance.facts.read import Facts
+from concordance.model import Skip
+from concordance.pipeline import FOLDER
+from concordance.render import claims, manifest
+from concordance.render.addresses import claims_of
+
+CONCORD = str(Path(sys.executable).parent / "concord")
+
+
+def row(what: str, bar: str, measured: str) -> None:
+    """Prints one line of the table."""
+    print(f"| {what} | {bar} | {measured} |", flush=True)
+
+
+def build(root: Path, out: Path, cold: bool) -> None:
+    """Writes the book; with `cold` from nothing, beside ctags."""
+    command = [CONCORD, "build", str(root), "--out", str(out), "--jobs", "2", "--json"]
+    if not cold:
+        measure.run(command)
+    else:
+        with tempfile.TemporaryDirectory() as scratch:
+            shutil.rmtree(root / FOLDER, ignore_errors=True)
+            shutil.rmtree(out, ignore_errors=True)
+            tags = min(measure.run(["ctags", "-R", "-f", f"{scratch}/tags", "."], str(root)).seconds for _ in range(2))
+            made = measure.run(command, env={"CONCORDANCE_CACHE": scratch})
+        steps = ", ".join(f"{step} {seconds:.1f} s" for step, seconds in json.loads(made.output.split("\n")[-2])["seconds"].items())
+        row("cold build with all pages", "<= 10 x ctags -R", f"{made.seconds:.1f} s = {made.seconds / tags:.1f} x {tags:.1f} s: {steps}")
+        row("peak memory of all processes", "<= 1.5 GiB", f"{made.peak / 2**30:.2f} GiB")
+    before = _stamps(out)
+    again = min(measure.run(command).seconds for _ in range(2))
+    same = "no time stamp changed" if _stamps(out) == before else "TIME STAMPS CHANGED"
+    row("second build, nothing changed", "<= 1 s", f"{again:.2f} s, {same}")
+
+
+def _stamps(out: Path) -> dict[str, int]:
+    return {path: os.lstat(out / path).st_mtime_ns for path in manifest.files(str(out))}
+
+
+def sizes(root: Path, out: Path) -> None:
+    """How large the book is beside what it is about."""
+    pages = manifest.read(str(out)).pages
+    with Facts(str(root / FOLDER)) as facts:
+        text = sum(file.size for file in facts.files() if file.skip == Skip.NONE)
+    whole = sum(one.size for one in pages.values())
+    kinds: Counter[str] = Counter()
+    for one in pages.values():
+        kinds[one.kind] += 1
+    beside = sum(os.path.getsize(out / claims_of(page)) for page, one in pages.items() if one.claims)
+    row("pages", "", f"{len(pages):,}: " + ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common()))
+    row("size of the book / text documented", "<= 3", f"{whole / text:.2f} ({whole / 1e6:.1f} MB / {text / 1e6:.1f} MB)")
+    row("the same without the source", "<= 1.5", f"{(whole - text) / text:.2f}; claims beside the pages {beside / text:.2f}")
+    by_kind: Counter[str] = Counter()
+    for one in pages.values():
+        by_kind[one.kind] += one.size
+    row("bytes by kind of page", "", ", ".join(f"{kind} {size / 1e6:.1f} MB" for kind, size in by_kind.most_common()))
+
+
+def verified(root: Path, out: Path) -> None:
+    """`concord verify` right after a build."""
+    with tempfile.TemporaryDirectory() as scratch:
+        told = Path(scratch, "problems")
+        asked = [CONCORD, "verify", "--repo", str(root), "--out", str(out), "--jobs", "2", "--json"]
+        found = measure.run(["sh", "-c", f"{shlex.join(asked)} > {told} || true"])
+        problems = json.loads(told.read_text())
+    broken = [one for one in problems if one["problem"].startswith("the link ")]
+    pageless = [one for one in problems if one["problem"].endswith(" has no page")]
+    checked = checking.verify(str(root), str(out), Config(jobs=2), lambda done, total: None)
+    row("links", "0 broken", f"{checked.links:,} checked, {len(broken)} broken")
+    row("files without page or ledger entry", "0", f"{len(pageless)}; the walk has {len(_unlisted(root))} that the ledger has not")
+    row("verify right after a build", "0 problems, < 30 s", f"{len(problems)} problems, {checked.claims:,} claims, {found.seconds:.1f} s")
+    for one in problems[:20]:
+        print(f"    {one['page']}:{one['line']}: {one['problem']}")
+
+
+def _unlisted(root: Path) -> set[str]:
+    with Facts(str(root / FOLDER)) as facts:
+        listed = {file.path for file in facts.files()}
+    return {entry.path for entry in source.walk(str(root))} - listed
+
+
+def fences(root: Path, out: Path, sample: int) -> None:
+    """Whether a parser of Markdown finds each page's source equal to the file."""
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark").enable("table")
+    with Facts(str(root / FOLDER)) as facts:
+        files = [f.path for f in facts.files() if f.skip == Skip.NONE and 0 < f.size < 900_000]
+    chosen = random.Random(4).sample(files, min(sample, len(files)))
+    broken = []
+    for path in chosen:
+        page = out / f"{path}_docs.md"
+        if not page.exists():  # its name is too long, or taken
+            continue
+        read = encoding.read((root / path).read_bytes(), True)
+        assert read is not None
+        text = read.text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+        behind, found = False, None
+        for token in parser.parse(page.read_bytes().decode()):
+            behind = behind or (token.type == "inline" and token.content == "Original Source")
+            if behind and token.type == "fence":
+                found = token.content
+                break
+        if found != (text if text.endswith("\n") else f"{text}\n"):
+            broken.append(path)
+    row("fences broken by a source", "0", f"{len(broken)} of {len(chosen)} {broken[:5] if broken else ''}")
+
+
+def edits(root: Path, out: Path) -> None:
+    """Ten random lines edited, on a copy: every claim whose cited text changed, and no other."""
+    pages = manifest.read(str(out)).pages
+    with tempfile.TemporaryDirectory(dir=root.parent) as scratch, Facts(str(root / FOLDER)) as facts:
+        copy = Path(scratch) / root.name
+        files = [file for file in facts.files() if file.skip not in (Skip.SYMLINK, Skip.SUBMODULE, Skip.UNREADABLE)]
+        for path in [*(f.path for f in files), *(os.path.join(os.path.relpath(out, root), p) for p in manifest.files(str(out)))]:
+            (copy / path).parent.mkdir(parents=True, exist_ok=True)
+            os.link(root / path, copy / path)
+        there = copy / os.path.relpath(out, root)
+        chance = random.Random(10)
+        texts = [f.path for f in files if f.skip == Skip.NONE and f.size and f.encoding == "utf-8"]
+        changed: dict[str, tuple[list[str], list[str]]] = {}
+        for path in chance.sample(texts, 10):
+            old = (root / path).read_bytes().decode().split("\n")
+            new, at = list(old), chance.randrange(len(old))
+            new[at] += " edited"
+            changed[path] = old, new
+            (copy / path).unlink()
+            (copy / path).write_bytes("\n".join(new).encode())
+        expected: Counter[tuple[str, int]] = Counter()
+        for page, one in pages.items():
+            for claim, _ in claims.unpacked((out / claims_of(page)).read_bytes()) if one.claims else ():
+                if claim.path in changed:
+                    old, new = changed[claim.path]
+                    first, last = claim.first, claim.last
+                    differs = [line.rstrip() for line in old[first - 1 : last]] != [line.rstrip() for line in new[first - 1 : last]]
+                    expected[page, claim.line] += differs if first else 1
+        told = checking.verify(str(copy), str(there), Config(jobs=2), lambda done, total: None).problems
+    found = Counter((one.page, one.line) for one in told if one.problem.partition(",")[0].split(" ")[0] in changed)
+    others = len(told) - sum(found.values())
+    row("verify after 10 random lines were edited", "all claims that changed, no other", f"{sum(expected.values())} changed, {sum((found & expected).values())} of them reported, {sum((found - expected).values())} others; {others} problems of other kinds")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("root", type=Path)
+    parser.add_argument("out", type=Path, nargs="?")
+    parser.add_argument("--cold", action="store_true", help="remove store and book first, and measure time and memory")
+    parser.add_argument("--seeds", type=Path, help="a folder of pages to compare with")
+    parser.add_argument("--sample", type=int, default=500, help="pages that are parsed")
+    options = parser.parse_args(arguments)
+    out = options.out or options.root / "docs"
+    print("| what | bar | measured |\n|---|---|---|")
+    build(options.root, out, options.cold)
+    sizes(options.root, out)
+    verified(options.root, out)
+    fences(options.root, out, options.sample)
+    if out.resolve().is_relative_to(options.root.resolve()):
+        edits(options.root, out)
+    share, phrases, sentences = shared(out)
+    row("words in sentences shared by > 1 % of file pages", "<= 15 %", f"{share:.1%} with headings and labels; {phrases:.1%} in phrases of four words and more")
+    print("\nshared sentences: words in all, share of all words, pages, text")
+    for sentence, (words, of_all, pages) in sentences[:60]:
+        print(f"    {words:9,} {of_all:6.2%} {pages:7,}  {sentence}")
+    if options.seeds:
+        seeds_compared(options.seeds, options.root, out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""Checks a whole book: what its pages claim, where their links lead, what is missing and what is too many.
+
+In: a repository and the folder of its book; no store is needed, so that a book that is committed with its source can be
+checked anywhere. Out: every problem, with its page and line. Pages are checked in forked workers, as they are written.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import threading
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+from concordance import batch, parallel
+from concordance.blocks import Ref, To
+from concordance.collect import own, source
+from concordance.config import Config
+from concordance.errors import UserError
+from concordance.render import manifest
+from concordance.render.addresses import Addresses, claims_of
+from concordance.render.manifest import Written
+from concordance.render.verify import Checked, Checker, Ground, Problem
+
+BATCH = 1_000_000  # bytes of pages
+
+
+@dataclass
+class Verified:
+    """What checking a book found."""
+
+    problems: list[Problem] = field(default_factory=list)
+    pages: int = 0
+    claims: int = 0
+    links: int = 0
+
+
+@cache
+def _desks() -> list[Checker]:
+    """What is laid here before workers are forked is on every worker's desk."""
+    return []
+
+
+def start() -> None:
+    """Makes a process a worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()
+    threading.Thread(target=batch.follow_parent, daemon=True).start()
+
+
+def check(pages: list[str]) -> Checked:
+    """Checks some pages."""
+    found = Checked()
+    for page in pages:
+        _desks()[0].check(page, found)
+    return found
+
+
+def verify(root: str, out: str, config: Config, progress: Callable[[int, int], None]) -> Verified:
+    """Checks the book in a folder."""
+    written, unfinished = manifest.read(out)
+    if not written and not unfinished:
+        raise UserError(f"{out} holds no book", "Write it with `concord build`, or say where it is with --out")
+    ground = Ground(os.path.realpath(root), os.path.realpath(out), written, frozenset(manifest.files(out)))
+    result = Verified(pages=len(written))
+    if unfinished:
+        why = "the last build was stopped before its end; build again"
+        result.problems.append(Problem(own.MANIFEST, 0, "", why))
+    result.problems += _of_the_whole(root, out, ground)
+    sections: set[int] = set()
+    wants: dict[tuple[str, ...], array[int]] = {}
+    for pages, found in _checked(list(written), ground, config, progress):
+        result.problems += found.problems
+        result.claims += found.claims
+        result.links += found.links
+        sections.update(found.has)
+        wants[pages] = found.wants
+    lost = set().union(*wants.values()) - sections
+    if lost:
+        doubtful = [page for pages, wanted in wants.items() if not lost.isdisjoint(wanted) for page in pages]
+        ground.known = frozenset(sections)
+        for _, found in _checked(doubtful, ground, config, lambda done, total: None):
+            result.problems += found.problems
+    result.problems.sort()
+    return result
+
+
+def _checked(
+    pages: list[str], ground: Ground, config: Config, progress: Callable[[int, int], None]
+) -> Iterator[tuple[tuple[str, ...], Checked]]:
+    """Checks pages in parallel."""
+    _desks()[:] = [Checker(ground)]
+    gc.collect()
+    gc.freeze()
+    wait = config.patience
+    pool = parallel.Pool(config.jobs, start, [], lambda items: wait * (1 + len(items)), lambda dead, items: None, True)
+    done = 0
+    try:
+        for result in parallel.each(pool, _named, _batches(pages, ground.written)):
+            if isinstance(result, parallel.Failed):
+                problem = Problem(result.item, 0, "", f"the page could not be checked: {result.reason}")
+                yield (result.item,), Checked([problem])
+                done += 1
+            else:
+                yield result
+                done += len(result[0])
+            progress(done, len(pages))
+        pool.close()
+    except BaseException:
+        pool.kill()
+        raise
+    finally:
+        gc.unfreeze()
+        _desks().clear()
+
+
+def _named(pages: list[str]) -> tuple[tuple[str, ...], Checked]:
+    return tuple(pages), check(pages)
+
+
+def _batches(pages: list[str], written: dict[str, Written]) -> Iterator[list[str]]:
+    now: list[str] = []
+    size = 0
+    for page in pages:
+        now.append(page)
+        size += written[page].size + 2000
+        if size >= BATCH:
+            yield now
+            now, size = [], 0
+    if now:
+        yield now
+
+
+def _of_the_whole(root: str, out: str, ground: Ground) -> Iterator[Problem]:
+    """Files without a page, and pages that no manifest knows."""
+    paths = [entry.path for entry in source.walk(root)]
+    addresses = Addresses(paths, root, out)
+    for path in paths:
+        page = addresses.page(Ref(To.FILE, path))
+        if page not in ground.written:
+            yield Problem(page, 0, "", f"{path} has no page")
+    claimed = {claims_of(page) for page, row in ground.written.items() if row.claims}
+    for path in sorted(ground.there - ground.written.keys() - claimed):
+        if own.is_page(path) and own.is_written(os.path.join(out, path)):
+            yield Problem(path, 0, "", "a page of this program that the manifest does not name")

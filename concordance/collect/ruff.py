@@ -1,0 +1,107 @@
+"""Runs ruff, which knows Python's own rules, over some files.
+
+In: paths of a repository, and the ids of rules. Out: what ruff says of each path. The repository's own
+settings are not read: what is looked for is the same everywhere, and a foreign configuration is not obeyed. What
+authors have silenced with `noqa` stays silent. The program is the one installed beside this one, or the first on
+the PATH; where there is none the caller says so.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sysconfig
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from concordance.errors import ToolFailed, ToolMissing
+
+from . import tools
+
+_MOST = 100_000  # bytes of paths for one run; a command line may be longer, but not on every system
+_OPTIONS = ("check", "--isolated", "--no-cache", "--no-fix", "--no-preview", "--quiet", "--exit-zero",
+            "--output-format", "json-lines")  # fmt: skip
+
+
+class Remark(NamedTuple):
+    """What ruff says of a place."""
+
+    rule: str
+    message: str
+    line: int
+    column: int
+    end_line: int
+
+
+class _Place(msgspec.Struct):
+    row: int
+    column: int
+
+
+class _Row(msgspec.Struct):
+    filename: str
+    message: str
+    code: str | None
+    location: _Place
+    end_location: _Place
+
+
+def program() -> str:
+    """Where ruff is; "" where it is not installed."""
+    beside = os.path.join(sysconfig.get_path("scripts"), "ruff")
+    return beside if os.access(beside, os.X_OK) else shutil.which("ruff") or ""
+
+
+def identity() -> str:
+    """What changes when another ruff is installed; "" where there is none. Asking ruff itself would cost a process."""
+    where = program()
+    if not where:
+        return ""
+    seen = os.stat(where)
+    return f"{seen.st_size} {seen.st_mtime_ns}"
+
+
+def check(root: str, paths: Sequence[str], rules: Sequence[str]) -> Iterator[tuple[str, list[Remark]]]:
+    """What ruff says of each file of which it says anything; a path in no encoding is not given to it."""
+    where = program()
+    if not where:
+        raise ToolMissing("ruff is not installed", "Install ruff")
+    home = os.path.join(os.path.realpath(root), "")
+    decode = msgspec.json.Decoder(_Row).decode
+    for part in _parts(paths):
+        found: dict[str, list[Remark]] = {}
+        command = [where, *_OPTIONS, "--select", ",".join(rules), "--", *part]
+        output = b"".join(tools.run(command, root, _environment()))
+        for line in filter(None, output.split(b"\n")):
+            try:
+                row = decode(line)
+            except (ValueError, TypeError) as error:
+                raise ToolFailed(f"ruff says what is not understood: {error}") from error
+            path = row.filename.removeprefix(home)
+            if row.code is not None and row.code in rules:
+                said = Remark(row.code, row.message, row.location.row, row.location.column, row.end_location.row)
+                found.setdefault(path, []).append(said)
+        yield from found.items()
+
+
+def _parts(paths: Sequence[str]) -> Iterator[list[str]]:
+    part: list[str] = []
+    size = 0
+    for path in paths:
+        try:
+            size += len(path.encode()) + 1
+        except UnicodeEncodeError:  # ruff would write it otherwise than it is
+            continue
+        part.append(os.path.join(".", path))
+        if size > _MOST:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+def _environment() -> dict[str, str]:
+    """Ruff's own variables change what is looked for, and where the answer goes."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("RUFF_")}

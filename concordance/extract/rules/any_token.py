@@ -1,0 +1,43 @@
+"""ANY-TOKEN: a password of a service in the repository."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from concordance.extract.look import Found, Look
+from concordance.model import Severity
+
+ID = "ANY-TOKEN"
+TITLE = "Access token in the repository"
+CATEGORY = "security"
+SEVERITY = Severity.ERROR
+LANGUAGES: tuple[str, ...] = ()
+TESTS = True
+WORDS = (b"AKIA", b"ghp_", b"github_pat_", b"xoxb-", b"AIza")  # each costs a search of every file
+WHY = (
+    "The token opens an account of a service to everybody who can read the repository, now or in its history. It must "
+    "be withdrawn, not only deleted."
+)
+BAD = "aws_access_key_id = AKIA" + "Q3EGRIPTJ5XNVW7K"
+GOOD = "aws_access_key_id = ${AWS_ACCESS_KEY_ID}"
+
+_TOKEN = re.compile(
+    rb"(?<![A-Za-z0-9_/+])(?:AKIA[A-Z2-7]{16}|ghp_[A-Za-z0-9]{36}|github_pat_\w{82}|xoxb-[\w-]{20,}|AIza[\w-]{35})"
+    rb"(?![A-Za-z0-9_/+])"
+)
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Tokens by the form that their service gives them, each once, but those that only show the form."""
+    for word, match in {match[0].decode(): match for match in reversed(list(_TOKEN.finditer(look.data)))}.items():
+        if "EXAMPLE" not in word.upper() and "XXXX" not in word.upper() and _is_random(word):
+            yield Found(match.start(), match.end(), f"`{word[:8]}…` looks like an access token")
+
+
+def _is_random(word: str) -> bool:
+    """Whether a word's letters are spread as those of a random one."""
+    counts = Counter(word)
+    return -sum(n / len(word) * math.log2(n / len(word)) for n in counts.values()) > 3.0

@@ -1,0 +1,38 @@
+"""C-ALLOCA: a stack that grows by what a variable says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import C_FAMILY, Found, Look
+from concordance.model import Severity
+
+ID = "C-ALLOCA"
+TITLE = "Stack memory of a size known at run time"
+CATEGORY = "security"
+SEVERITY = Severity.INFO
+LANGUAGES = C_FAMILY
+TESTS = False
+NAMES = ("alloca", "_alloca", "__builtin_alloca", "__builtin_alloca_with_align")
+WHY = (
+    "`alloca` cannot fail: a size larger than what is left of the stack is written over whatever lies beyond it. The "
+    "size must have been bounded before."
+)
+BAD = "char* copy = alloca(length);"
+GOOD = "std::vector<char> copy(length);"
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Calls whose size is worked out from a variable."""
+    for call in look.library_calls(*NAMES):
+        size = look.text(call.arguments[0]) if call.arguments else ""
+        if _variables(size):
+            yield look.at(call.node, f"`{call.name}` takes `{look.short(call.arguments[0])}` bytes of the stack")
+
+
+def _variables(size: str) -> list[str]:
+    """The names in a size that are neither constants by their looks nor the size of a type."""
+    return [
+        word for word in re.findall(r"[A-Za-z_]\w*", re.sub(r"\bsizeof\s*\([^()]*\)", "", size)) if not word.isupper()
+    ]

@@ -1,0 +1,48 @@
+"""C-FORMAT: a format that is no literal and has nothing to format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import C_FAMILY, Call, Found, Look
+from concordance.model import Severity
+
+ID = "C-FORMAT"
+TITLE = "Text used as a format"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = C_FAMILY
+TESTS = True
+NAMES = ("printf", "fprintf", "sprintf", "snprintf", "syslog", "wprintf", "warnx", "errx")
+WHY = (
+    "A `%` in the text is taken for a conversion of an argument that is not there. Where somebody else wrote the text, "
+    "they read and write memory with it."
+)
+BAD = "char *message = next();\nprintf(message);"
+GOOD = 'char *message = next();\nprintf("%s", message);'
+
+_FORMAT = {"printf": 0, "wprintf": 0, "fprintf": 1, "sprintf": 1, "syslog": 1, "warnx": 0, "errx": 1,
+           "snprintf": 2}  # fmt: skip
+_VALUES = frozenset(("identifier", "field_expression", "subscript_expression", "call_expression", "pointer_expression"))
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Calls whose last argument is a format that the program makes."""
+    for call in look.library_calls(*NAMES):
+        place = _FORMAT[call.name]
+        if len(call.arguments) != place + 1 or call.arguments[place].type not in _VALUES:
+            continue
+        given = call.arguments[place]
+        words = look.text(given)
+        if words.isupper() or words.startswith(("_(", "gettext(", "gettext (")) or look.holds_literal(words):
+            continue
+        if given.type == "identifier" and not _is_own(look, call, words):
+            continue
+        yield look.at(call.node, f"`{call.name}` takes `{look.short(given)}` for a format")
+
+
+def _is_own(look: Look, call: Call, name: str) -> bool:
+    """Whether a variable is the function's own: a global of another file is a fixed text, mostly."""
+    before = look.source.slice(call.body.start_byte, call.node.start_byte)
+    return re.search(rf"[*&\s]{re.escape(name)}\s*[,)=;\[]", before) is not None

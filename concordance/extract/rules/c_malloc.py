@@ -1,0 +1,67 @@
+"""C-MALLOC: memory that is written before anybody asks whether there is any."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from concordance.extract.look import C_FAMILY, Call, Found, Look
+from concordance.model import Severity
+
+ID = "C-MALLOC"
+TITLE = "Allocated memory used unchecked"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = C_FAMILY
+TESTS = True
+NAMES = ("malloc", "calloc", "strdup", "aligned_alloc")
+WHY = (
+    "Where no memory is left these functions give a null pointer. What is done with it first writes or reads through "
+    "it, at an address that the size may move to where somebody wants it."
+)
+BAD = "int* a = malloc(n * sizeof(int));\na[0] = 1;"
+GOOD = "int* a = malloc(n * sizeof(int));\nif (a == NULL)\n  return -1;\na[0] = 1;"
+
+_TARGET = re.compile(
+    rb"([A-Za-z_]\w*)\s*=\s*(?:\(\s*[\w\s:<>]+\**\s*\)\s*|(?:static|reinterpret)_cast<[^;]*?>\s*\(\s*)?$"
+)
+_USED = (
+    rb"(?:\*\s*%s\b(?!\s*[=!]=)|\b%s\s*(?:\[|->)|\bmem(?:cpy|set|move)\s*\(\s*%s\s*,|\bstr(?:cpy|cat)\s*\(\s*%s\s*,)"
+)
+_STATEMENT = re.compile(rb"^\s*\)*\s*;")
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Results that are given a name, of which the next statement that speaks of it goes through it."""
+    for call in look.library_calls(*NAMES):
+        name = _target(look, call)
+        if name and _first_use(look, call.node, name):
+            yield look.at(call.node, f"`{name.decode()}` is used without asking whether `{call.name}` gave any memory")
+
+
+def _target(look: Look, call: Call) -> bytes:
+    """The variable that a result is given to, "" where it is tested, returned or stored elsewhere at once."""
+    before = look.data[max(0, call.node.start_byte - 200) : call.node.start_byte]
+    match = _TARGET.search(before)
+    behind = look.data[call.node.end_byte : call.node.end_byte + 40]
+    if match is None or not _STATEMENT.match(behind) or before[: match.start()].rstrip().endswith((b".", b"->", b"(")):
+        return b""
+    return match[1]
+
+
+def _first_use(look: Look, node: Node, name: bytes) -> bool:
+    """Whether the first statement that speaks of a variable goes through it, and is no test of it."""
+    rest = look.data[node.end_byte : node.end_byte + 1500]
+    rest = re.sub(rb"//[^\n]*|/\*.*?\*/", b"", rest, flags=re.S).partition(b"\n}")[0]
+    match = re.search(rb"\b%s\b" % re.escape(name), rest)
+    if match is None:
+        return False
+    start = max(rest.rfind(sign, 0, match.start()) for sign in (b";", b"{", b"}")) + 1
+    end = rest.find(b";", match.end())
+    statement = rest[start : end if end >= 0 else len(rest)]
+    if re.search(rb"\b(?:if|while|assert\w*|[A-Z][A-Z_]{2,}|return)\b\s*\(?", statement[: match.start() - start]):
+        return False
+    words = re.escape(name)
+    return re.search(_USED % (words, words, words, words), statement) is not None

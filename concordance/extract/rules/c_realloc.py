@@ -1,0 +1,52 @@
+"""C-REALLOC: the only pointer to a block is overwritten by one that may be null."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import C_FAMILY, Call, Found, Look
+from concordance.model import Severity
+
+ID = "C-REALLOC"
+TITLE = "Block lost when it cannot be made larger"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = C_FAMILY
+TESTS = True
+NAMES = ("realloc", "reallocarray")
+WHY = (
+    "Where there is no memory `realloc` gives null and keeps the old block. Its pointer has just been overwritten, so "
+    "the block can be neither used nor freed."
+)
+BAD = "items = realloc(items, size);"
+GOOD = "void* larger = realloc(items, size);\nif (larger)\n  items = larger;"
+
+
+_ENDS = re.compile(rb"\b(?:exit|_exit|abort|die|panic|fatal|err|errx|BUG_ON|assert\w*|\w+_assert|\w*ASSERT\w*)\s*\(")
+
+_NEXT = re.compile(rb"\)*\s*;\s*(?:if\s*\([^{;]*?\)\s*(?:\{[^}]*\}|[^;]*;)|[^;]*;)")
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Results that are given to what was handed over, where the program goes on without them."""
+    for call in look.library_calls(*NAMES):
+        if len(call.arguments) < 2 or look.text(call.arguments[1]) == "0":  # which frees it
+            continue
+        old = re.sub(r"\s", "", look.text(call.arguments[0]))
+        start = look.data.rfind(b"\n", 0, call.node.start_byte) + 1
+        line = look.source.slice(start, call.node.start_byte)
+        match = re.match(r"(?:.*[;{])?\s*([\w.>\[\]*-]+)\s*=(?:\s*\([^()]*\)|\s*\w+_cast<[^<>]*>\()?\s*$", line)
+        if match is None or re.sub(r"\s", "", match[1]) != old:
+            continue
+        behind = _NEXT.match(look.data, call.node.end_byte)
+        if not (behind and _ENDS.search(behind[0])) and not _is_known_elsewhere(look, call, old):
+            yield look.at(call.node, f"`{old}` is lost where `{call.name}` fails")
+
+
+def _is_known_elsewhere(look: Look, call: Call, old: str) -> bool:
+    """Whether the block is also known under another name: a copy of the pointer, or a parameter."""
+    before = look.source.slice(call.body.start_byte, call.node.start_byte)
+    word = re.escape(old)
+    handed = rf"^[^{{]*[*\s]{word}\s*[,)]" if old.isidentifier() else r"(?!)"
+    return re.search(rf"=\s*{word}\s*;|(?<![\w>.]){word}\s*=\s*[A-Za-z_]\w*(?:->|\.|\[)|{handed}", before) is not None

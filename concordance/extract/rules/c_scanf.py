@@ -1,0 +1,33 @@
+"""C-SCANF: a word of any length read into a buffer of one length."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import C_FAMILY, Found, Look
+from concordance.model import Severity
+
+ID = "C-SCANF"
+TITLE = "Text read without a bound"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = C_FAMILY
+TESTS = True
+NAMES = ("scanf", "fscanf")
+WHY = "`%s` and `%[` read as long as the input goes on. A width (`%63s`) says how much room there is."
+BAD = 'fscanf(file, "%s", name);'
+GOOD = 'fscanf(file, "%63s", name);'
+
+_OPEN = re.compile(r"%(?:l|h)?(?:s|\[)")
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Calls whose format reads text without a width, from what is of any length: a line in memory is not."""
+    for call in look.library_calls(*NAMES):
+        for one in call.arguments[:2]:
+            if one.type in ("string_literal", "concatenated_string"):
+                match = _OPEN.search(look.text(one).replace("%%", ""))
+                if match:
+                    yield look.at(call.node, f"`{match[0]}` of `{call.name}` has no width")
+                break

@@ -1,0 +1,62 @@
+"""C-SPRINTF: text of any length printed into a buffer of one length."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import C_FAMILY, Found, Look
+from concordance.model import Severity
+
+ID = "C-SPRINTF"
+TITLE = "Text printed into a buffer without a bound"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = C_FAMILY
+TESTS = True
+NAMES = ("sprintf", "vsprintf")
+WHY = (
+    "`%s` writes as much as the text is long, and `sprintf` does not know how large the buffer is. `snprintf` is told, "
+    "and stops there."
+)
+BAD = 'sprintf(path, "%s/%s", folder, name);'
+GOOD = 'snprintf(path, sizeof(path), "%s/%s", folder, name);'
+
+_TEXT = re.compile(r"%[-+ #0]*(?:\d+|\*)?s")
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Calls whose format prints text without a precision."""
+    for call in look.library_calls(*NAMES):
+        if len(call.arguments) < 3 or call.arguments[1].type not in ("string_literal", "concatenated_string"):
+            continue
+        given = call.arguments[2:]
+        places = [place for place, sign in enumerate(_signs(look.text(call.arguments[1]))) if _TEXT.fullmatch(sign)]
+        texts = [given[place] for place in places if place < len(given)] if call.name == "sprintf" else given
+        loose = [
+            text
+            for text in texts
+            if not _is_short(look, look.text(text)) and not look.is_bounded(call, look.text(text))
+        ]
+        if loose and places:
+            words = (
+                f"`{call.name}` writes `{look.short(loose[0])}` into `{look.short(call.arguments[0])}` without a bound"
+            )
+            yield look.at(call.node, words)
+
+
+def _signs(text: str) -> list[str]:
+    """What a format says of each argument; a width that is an argument itself counts as one."""
+    signs = []
+    for match in re.finditer(r"%(?:%|[-+ #0]*(\*|\d+)?(?:\.(\*|\d*))?(?:hh?|ll?|[zjtLq])?[A-Za-z])", text):
+        if match[0] != "%%":
+            signs += ["*"] * (match[0].count("*")) + [match[0].replace("*", "")]
+    return signs
+
+
+def _is_short(look: Look, text: str) -> bool:
+    """Whether a text's length is its author's: a literal, also by name or in a table, a macro, a choice of these."""
+    text = text.strip().removeprefix("(").removesuffix(")").strip()
+    if "?" in text:
+        return all(_is_short(look, part) for part in text.partition("?")[2].split(":"))
+    return text.startswith('"') or text.isupper() or look.holds_literal(text)

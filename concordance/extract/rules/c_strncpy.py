@@ -1,0 +1,35 @@
+"""C-STRNCPY: a bound that is taken from the source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import C_FAMILY, Found, Look
+from concordance.model import Severity
+
+ID = "C-STRNCPY"
+TITLE = "Bound of a copy taken from its source"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = C_FAMILY
+TESTS = True
+NAMES = ("strncpy", "strncat")
+WHY = (
+    "The bound is there to say how large the destination is. Taken from the source it bounds nothing, and the copy may "
+    "lack the zero that ends a text."
+)
+BAD = "strncpy(name, given, strlen(given));"
+GOOD = 'snprintf(name, sizeof(name), "%s", given);'
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Calls whose bound is the length or size of the second argument."""
+    for call in look.library_calls(*NAMES):
+        if len(call.arguments) != 3:
+            continue
+        source, bound = (re.sub(r"\s", "", look.text(one)) for one in call.arguments[1:])
+        if bound.removeprefix("std::").startswith((f"strlen({source})", f"sizeof({source})")) or (
+            source.endswith(".c_str()") and bound.startswith((source[:-8] + ".size()", source[:-8] + ".length()"))
+        ):
+            yield look.at(call.node, f"`{call.name}` is bounded by its source, `{look.short(call.arguments[1])}`")

@@ -1,0 +1,33 @@
+"""C-SYSTEM: a shell that is handed a line made at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.extract.look import C_FAMILY, LITERALS, Found, Look
+from concordance.model import Severity
+
+ID = "C-SYSTEM"
+TITLE = "A shell runs a line made at run time"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = C_FAMILY
+TESTS = False
+NAMES = ("system", "popen", "_popen", "wsystem", "_wsystem")
+WHY = (
+    "The shell reads the whole line, so a space, a quote or a `;` in a part of it that came from elsewhere is read as "
+    "syntax. `execve` or `posix_spawn` with a list of arguments has no syntax."
+)
+BAD = "system(command.c_str());"
+GOOD = "posix_spawnp(&child, program, nullptr, nullptr, arguments, environ);"
+
+_COUNT = {"popen": 2, "_popen": 2}
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Calls whose line is no literal."""
+    for call in look.library_calls(*NAMES):
+        if len(call.arguments) == _COUNT.get(call.name, 1) and call.arguments[0].type not in LITERALS:
+            line = look.text(call.arguments[0])
+            if not line.isupper() and line not in ("NULL", "nullptr", "0"):
+                yield look.at(call.node, f"`{call.name}` hands `{look.short(call.arguments[0])}` to a shell")

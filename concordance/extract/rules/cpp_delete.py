@@ -1,0 +1,50 @@
+"""CPP-DELETE: an object that somebody has to remember to free."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from concordance.extract.look import Found, Look
+from concordance.model import Severity
+
+ID = "CPP-DELETE"
+TITLE = "Object owned by a plain pointer"
+CATEGORY = "security"
+SEVERITY = Severity.INFO
+LANGUAGES = ("cpp", "cuda", "objcpp")
+TESTS = False
+WORDS = (b"delete ", b"delete[]")
+WHY = (
+    "What is made with `new` and freed with `delete` by hand is leaked by a return or an exception in between, and "
+    "freed twice where two parts of the program think that it is theirs. `std::unique_ptr` says whose it is."
+)
+BAD = "delete table;"
+GOOD = "std::unique_ptr<Table> table;"
+
+_DELETE = re.compile(rb"\bdelete\b(?!\s*[;,)])")
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Every `delete` but of the object itself, as reference counts do, and of what a function is handed to free."""
+    for match in _DELETE.finditer(look.data):
+        path = look.path(match.start())
+        node = next((one for one in reversed(path) if one.type == "delete_expression"), None)
+        if node is None or node.start_byte != match.start() or not node.named_children:
+            continue
+        what = node.named_children[-1]
+        words = look.text(what)
+        is_plain = words != "this" and "_cast<" not in words and what.type != "cast_expression"
+        if is_plain and not words.startswith("((") and not _is_handed(look, path, words):
+            yield look.at(node, f"`{look.short(what)}` is freed by hand")
+
+
+def _is_handed(look: Look, path: list[Node], words: str) -> bool:
+    """Whether it is a parameter of the function around: a deleter's, mostly, which somebody has to write."""
+    body = next((one for one in reversed(path) if one.type in ("function_definition", "lambda_expression")), None)
+    if body is None or not words.isidentifier():
+        return False
+    head = look.text(body).partition("{")[0]
+    return re.search(rf"[*&\s]{words}\s*[,)=]", head) is not None

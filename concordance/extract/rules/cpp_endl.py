@@ -1,0 +1,47 @@
+"""CPP-ENDL: a line that is written to the disk before the next one is made."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import Found, Look, loop_around
+from concordance.model import Severity
+
+ID = "CPP-ENDL"
+TITLE = "Every line flushed in a loop"
+CATEGORY = "performance"
+SEVERITY = Severity.INFO
+LANGUAGES = ("cpp", "cuda", "objcpp")
+TESTS = False
+NAMES = ("endl",)
+WHY = "`std::endl` ends the line and flushes the stream, which costs a system call a line. `'\\n'` ends the line."
+BAD = "for (auto& row : rows)\n  out << row << std::endl;"
+GOOD = "for (auto& row : rows)\n  out << row << '\\n';"
+
+_ERRORS = re.compile(r"(?:std::)?(?:cerr|clog)\b|LOG\(|VLOG\(|[A-Z_]{4,}")
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Uses in a loop, but of streams that are not buffered anyway, or are written to memory."""
+    for at in look.places("endl"):
+        path = look.path(at)
+        if loop_around(path) is None:
+            continue
+        statement = next((n for n in reversed(path) if n.type in ("expression_statement", "return_statement")), None)
+        whole = next((n for n in path if n.type == "binary_expression"), None)
+        stream = look.text(whole if whole is not None else statement)
+        first = re.match(r"\s*([\w:.>()-]+)", stream)
+        if statement is None or _ERRORS.match(stream) or (first and _is_text(look, first[1])):
+            continue
+        yield look.at(
+            path[-2] if path[-2].type == "qualified_identifier" else path[-1],
+            "`std::endl` flushes the stream with each line of the loop",
+        )
+
+
+def _is_text(look: Look, stream: str) -> bool:
+    """Whether a stream is written to memory, where a flush does nothing."""
+    if not stream.isidentifier():
+        return False
+    return re.search(rb"stringstream\s*&?\s*%s\b" % stream.encode(), look.data) is not None

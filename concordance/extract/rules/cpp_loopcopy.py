@@ -1,0 +1,50 @@
+"""CPP-LOOPCOPY: a loop that copies what it only looks at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import Found, Look
+from concordance.model import Severity
+
+ID = "CPP-LOOPCOPY"
+TITLE = "Loop copies each element"
+CATEGORY = "performance"
+SEVERITY = Severity.INFO
+LANGUAGES = ("cpp", "cuda", "objcpp")
+TESTS = False
+WORDS = (b"(std::", b"(const std::")
+WHY = (
+    "Each turn copies a text or container, with the memory for it, only to look at it. `const auto&` looks at the "
+    "element itself."
+)
+BAD = "for (std::string name : names)\n  use(name);"
+GOOD = "for (const std::string& name : names)\n  use(name);"
+
+
+_KINDS = (b"string", b"vector", b"map", b"unordered_map", b"set", b"unordered_set", b"function", b"shared_ptr", b"list",
+          b"deque")  # fmt: skip
+_HEAD = re.compile(rb"\bfor\s*\(\s*(?:const\s+)?std::(?:%s)\b[^;&]*?\s:\s" % b"|".join(_KINDS))
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Loops over what holds texts or containers, by value, the copy of which is not changed."""
+    for match in _HEAD.finditer(look.data):
+        loop = next((node for node in reversed(look.path(match.start())) if node.type == "for_range_loop"), None)
+        if loop is None or loop.start_byte != match.start():
+            continue
+        kind, name, body, right = (loop.child_by_field_name(f) for f in ("type", "declarator", "body", "right"))
+        if kind is None or name is None or body is None or right is None or name.type != "identifier":
+            continue
+        if right.type != "initializer_list" and not _is_changed(look.text(body), re.escape(look.text(name))):
+            words = f"each `{look.short(kind)}` of `{look.short(right)}` is copied to `{look.text(name)}`"
+            yield look.at(loop.children[0], words)
+
+
+def _is_changed(body: str, name: str) -> bool:
+    """Whether a copy is changed or given away, so that it is needed."""
+    signs = rf"\b{name}\s*(?:[-+*/|&^]?=(?!=)|\+\+|--|\[[^\]]*\]\s*=(?!=))|(?:\+\+|--|>>\s*){name}\b"
+    verbs = r"push_\w+|erase|insert|append|resize|clear|pop_\w+|replace|begin|swap|emplace\w*|assign|reset"
+    calls = rf"\b{name}\s*\.\s*(?:{verbs})\b"
+    return re.search(f"{signs}|{calls}|move\\(\\s*{name}\\b|&{name}\\b|\\[&", body) is not None

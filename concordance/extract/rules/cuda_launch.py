@@ -1,0 +1,45 @@
+"""CUDA-LAUNCH: a kernel that may not have started."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import Found, Look
+from concordance.model import Severity
+
+ID = "CUDA-LAUNCH"
+TITLE = "Kernel launch not checked"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = ("cuda",)
+TESTS = True
+WORDS = (b"<<<",)
+WHY = (
+    "A launch gives no result: too many threads or too much shared memory is only told to who asks `cudaGetLastError` "
+    "right behind it. Unasked, the kernel has not run and its output is what was there before."
+)
+BAD = "scale<<<blocks, threads>>>(data, n);"
+GOOD = "scale<<<blocks, threads>>>(data, n);\nCUDA_CHECK(cudaGetLastError());"
+
+_ASKED = re.compile(
+    rb"(?:Get|PeekAt)LastError|LAUNCH_CHECK|CHECK_LAUNCH|PostKernelLaunch|(?:CHECK|check|Check)\w*\s*\(|\w*(?:CHECK|check)\w*;|\w*ERR(?:OR)?\w*\s*\(|[sS]ynchronize\("
+)
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Launches behind which the rest of the function asks nothing."""
+    at = look.data.find(b"<<<")
+    while at >= 0:
+        path = look.path(at)
+        call = next((node for node in reversed(path) if node.type == "call_expression"), None)
+        if call is not None and any(
+            child.type == "kernel_call_syntax" and child.start_byte == at for child in call.children
+        ):
+            body = next((node for node in path if node.type == "function_definition"), None)
+            end = body.end_byte if body is not None else call.end_byte
+            if body is not None and not _ASKED.search(look.data, call.end_byte, end):
+                yield look.at(
+                    call, f"nobody asks whether `{look.short(call.child_by_field_name('function'))}` was launched"
+                )
+        at = look.data.find(b"<<<", at + 3)

@@ -1,0 +1,52 @@
+"""CUDA-LOOP: a host that waits for the device in each turn of a loop."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from concordance.extract.look import C_FAMILY, Found, Look
+from concordance.model import Severity
+
+ID = "CUDA-LOOP"
+TITLE = "Device allocation or synchronisation in a loop"
+CATEGORY = "performance"
+SEVERITY = Severity.INFO
+LANGUAGES = C_FAMILY
+TESTS = False
+_PLAIN = {
+    "Malloc": "allocates device memory", "Free": "frees device memory, which waits for the device",
+    "DeviceSynchronize": "waits for the device", "StreamSynchronize": "waits for the stream",
+    "Memcpy": "copies and waits", "MallocHost": "allocates pinned memory",
+    "HostAlloc": "allocates pinned memory",
+}  # fmt: skip
+NAMES = tuple(library + name for library in ("cuda", "hip") for name in _PLAIN)
+WHY = (
+    "The device works while the host goes on; each of these calls makes the host wait or takes the driver's lock. In a "
+    "loop the two take turns. Allocate before the loop, copy with `cudaMemcpyAsync`, wait once behind it."
+)
+BAD = "for (int i = 0; i < n; i++) {\n  step<<<blocks, threads>>>(i);\n  cudaDeviceSynchronize();\n}"
+GOOD = "for (int i = 0; i < n; i++)\n  step<<<blocks, threads>>>(i);\ncudaDeviceSynchronize();"
+
+
+_DEVICES = re.compile(r"device|gpu|stream|rank|\bstate\b|iter", re.I)
+_ONCE = re.compile(r"nullptr|NULL|!\s*\w|empty\(\)|\.size\(\)|==\s*0")
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Calls that a loop repeats, but over devices or streams or to measure, and but what is done the first time."""
+    for call in look.calls(*NAMES):
+        loop = call.loop
+        if call.is_member or loop is None or _DEVICES.search(_head(look, loop)):
+            continue
+        inside = [node for node in call.around if node.type == "if_statement" and node.start_byte > loop.start_byte]
+        if not any(_ONCE.search(look.text(node.child_by_field_name("condition"))) for node in inside):
+            what = _PLAIN[call.name.removeprefix("cuda").removeprefix("hip")]
+            yield look.at(call.node, f"`{call.name}` {what} in each turn of the loop")
+
+
+def _head(look: Look, loop: Node) -> str:
+    body = loop.child_by_field_name("body")
+    return look.source.slice(loop.start_byte, body.start_byte if body is not None else loop.end_byte)

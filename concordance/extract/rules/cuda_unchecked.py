@@ -1,0 +1,54 @@
+"""CUDA-UNCHECKED: an error that nobody reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import C_FAMILY, Call, Found, Look
+from concordance.model import Severity
+
+ID = "CUDA-UNCHECKED"
+TITLE = "Result of a CUDA call not checked"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = C_FAMILY
+TESTS = True
+_PLAIN = """
+    Malloc Free Memcpy MemcpyAsync Memset MemsetAsync MallocHost HostAlloc FreeHost MallocManaged
+    DeviceSynchronize StreamSynchronize StreamCreate StreamCreateWithFlags StreamCreateWithPriority
+    StreamWaitEvent EventCreate EventCreateWithFlags EventRecord EventSynchronize EventElapsedTime SetDevice
+    GetDevice GetDeviceCount GetDeviceProperties DeviceGetAttribute MemcpyToSymbol MemcpyFromSymbol
+    FuncSetAttribute LaunchKernel LaunchCooperativeKernel DeviceReset HostRegister HostUnregister MallocAsync
+    FreeAsync DeviceEnablePeerAccess GraphLaunch MemGetInfo Memcpy2D Memcpy2DAsync PointerGetAttributes
+    DeviceCanAccessPeer IpcOpenMemHandle IpcGetMemHandle OccupancyMaxActiveBlocksPerMultiprocessor
+"""
+NAMES = tuple(library + name for library in ("cuda", "hip") for name in _PLAIN.split())
+WHY = (
+    "The call says by its result that it failed, and nobody looks. The program goes on with memory that was not copied "
+    "or not there, and the error shows up at some later call, if at all."
+)
+BAD = "cudaMemcpy(to, from, size, cudaMemcpyDeviceToHost);"
+GOOD = "CUDA_CHECK(cudaMemcpy(to, from, size, cudaMemcpyDeviceToHost));"
+
+
+_ASKED = re.compile(rb"(?:Get|PeekAt)LastError")
+_NOTHING = ("0", "NULL", "nullptr")
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Calls that are statements by themselves, behind which nobody asks for the last error."""
+    for call in look.calls(*NAMES):
+        plain = look.text(call.function) in (call.name, f"::{call.name}")
+        if not plain or call.name in look.defined or not call.around or call.around[-1].type != "expression_statement":
+            continue
+        behind = b";".join(look.data[call.node.end_byte : call.node.end_byte + 400].split(b";")[:3])
+        made = [look.text(one) for one in call.arguments]
+        if not _ASKED.search(behind) and not (made and made[0] in _NOTHING) and not _is_in_destructor(look, call):
+            yield look.at(call.node, f"nobody looks whether `{call.name}` failed")
+
+
+def _is_in_destructor(look: Look, call: Call) -> bool:
+    """Whether it stands where nothing could be done about it."""
+    head = look.source.slice(call.body.start_byte, call.node.start_byte).partition("{")[0]
+    return "~" in head

@@ -1,0 +1,35 @@
+"""JS-EXEC: a shell that is handed a line made at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.extract.look import SCRIPTS, Found, Look
+from concordance.model import Severity
+
+ID = "JS-EXEC"
+TITLE = "A shell runs a line made at run time"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = SCRIPTS
+TESTS = False
+NAMES = ("exec", "execSync")
+WHY = (
+    "The shell reads the whole line, so a space, a quote or a `;` in a part of it that came from elsewhere is read as "
+    "syntax. `execFile` takes the arguments one by one."
+)
+BAD = "exec(`git log ${path}`);"
+GOOD = 'execFile("git", ["log", path]);'
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Calls in files that load `child_process`, of a line joined from parts."""
+    if b"child_process" not in look.data:
+        return
+    for call in look.calls(*NAMES):
+        line = call.arguments[0] if call.arguments else None
+        joined = line is not None and (
+            (line.type == "template_string" and "${" in look.text(line)) or (line.type == "binary_expression")
+        )
+        if joined and look.text(call.receiver) not in ("re", "regex", "pattern"):
+            yield look.at(call.node, f"`{call.name}` hands `{look.short(line)}` to a shell")

@@ -1,0 +1,49 @@
+"""JS-HTML: a text that becomes part of the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from concordance.extract.look import LITERALS, SCRIPTS, Found, Look
+from concordance.model import Severity
+
+ID = "JS-HTML"
+TITLE = "Text written into the page as HTML"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = SCRIPTS
+TESTS = False
+NAMES = ("innerHTML", "outerHTML", "insertAdjacentHTML", "write", "writeln")
+WHY = "Tags and event handlers in the text become part of the page, and run. `textContent` shows a text as it is."
+BAD = "element.innerHTML = name;"
+GOOD = "element.textContent = name;"
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Assignments and calls that are given more than a literal."""
+    for at in look.places("innerHTML", "outerHTML"):
+        path = look.path(at)
+        node = path[-3] if len(path) > 2 else None
+        if node is None or node.type not in ("assignment_expression", "augmented_assignment_expression"):
+            continue
+        value = node.child_by_field_name("right")
+        if node.child_by_field_name("left") == path[-2] and value is not None and not _is_fixed(look, value):
+            yield look.at(node, f"`{look.short(value)}` is read as HTML")
+    for call in look.calls("insertAdjacentHTML", "write", "writeln"):
+        known = call.name == "insertAdjacentHTML" or look.text(call.receiver) in ("document", "window.document")
+        if known and call.arguments and not _is_fixed(look, call.arguments[-1]):
+            yield look.at(call.node, f"`{look.short(call.arguments[-1])}` is read as HTML")
+
+
+def _is_fixed(look: Look, value: Node) -> bool:
+    """Whether a value is made of literals and plain names (of constants, mostly), or was cleaned by name."""
+    text = look.text(value)
+    if value.type in LITERALS or (value.type == "template_string" and "${" not in text):
+        return True
+    if re.search(r"(?i)saniti[sz]e|escape|purify|\.innerHTML$", text):
+        return True
+    bare = re.sub(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'", "", text)
+    return value.type == "binary_expression" and re.fullmatch(r"[\s+\w$]*", bare) is not None

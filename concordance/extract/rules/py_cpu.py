@@ -1,0 +1,38 @@
+"""PY-CPU: a copy from the device in each turn of a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.extract.look import PYTHON, Found, Look
+from concordance.model import Severity
+
+ID = "PY-CPU"
+TITLE = "Tensor turned into numbers of the host in a loop"
+CATEGORY = "performance"
+SEVERITY = Severity.INFO
+LANGUAGES = PYTHON
+TESTS = False
+NAMES = ("cpu",)
+WHY = (
+    "`.cpu()` waits until the device has worked everything out and copies the tensor, and what follows turns it into "
+    "numbers of the host, in each turn of the loop. Work on tensors in the loop, and turn the result into numbers once."
+)
+BAD = "for batch in batches:\n    right += (model(batch).cpu().numpy() == batch.label).sum()"
+GOOD = "for batch in batches:\n    right += (model(batch) == batch.label).sum()\nright = right.item()"
+
+_NUMBERS = frozenset(("numpy", "tolist", "item"))
+
+
+def find(look: Look) -> Iterator[Found]:
+    """`.cpu().numpy()` and their like that a loop repeats, in a file that imports torch; not every so many turns."""
+    if not look.imports_any("torch"):
+        return
+    for call in look.calls("cpu"):
+        around = call.around[-1] if call.around else None
+        if not call.is_member or call.arguments or around is None or around.type != "attribute":
+            continue
+        loop = call.loop
+        is_number = look.text(around.child_by_field_name("attribute")) in _NUMBERS
+        if is_number and loop is not None and not look.is_rare(call, loop):
+            yield look.at(call.node, f"`{look.short(call.receiver)}` is copied to the host in each turn of the loop")

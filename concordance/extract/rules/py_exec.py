@@ -1,0 +1,33 @@
+"""PY-EXEC: a text that is run as code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.extract.look import LITERALS, PYTHON, Found, Look
+from concordance.model import Severity
+
+ID = "PY-EXEC"
+TITLE = "Text run as code"
+CATEGORY = "security"
+SEVERITY = Severity.INFO
+LANGUAGES = PYTHON
+TESTS = False
+NAMES = ("exec", "eval")
+WHY = (
+    "Whoever can write a part of the text runs code with the rights of the program. Where the text comes from must be "
+    "known; values are read by `ast.literal_eval` or `json.loads`."
+)
+BAD = "eval(text)"
+GOOD = "ast.literal_eval(text)"
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Calls of Python's own functions with a text that does not stand in the call itself."""
+    for call in look.calls(*NAMES):
+        written = look.text(call.function)
+        plain = written == f"builtins.{call.name}" or (
+            written == call.name and call.name not in look.defined and call.name not in look.bound
+        )
+        if plain and call.arguments and call.arguments[0].type not in LITERALS:
+            yield look.at(call.node, f"`{call.name}` runs `{look.short(call.arguments[0])}` as code")

@@ -1,0 +1,60 @@
+"""PY-GROW: an array that is copied whole to become one longer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import PYTHON, Call, Found, Look
+from concordance.model import Severity
+
+ID = "PY-GROW"
+TITLE = "Array grown piece by piece in a loop"
+CATEGORY = "performance"
+SEVERITY = Severity.WARNING
+LANGUAGES = PYTHON
+TESTS = False
+NAMES = ("cat", "concat", "concatenate", "append", "vstack", "hstack", "stack")
+WHY = (
+    "Arrays, tensors and data frames cannot grow: each turn makes a new one and copies all that was there, so n turns "
+    "copy about n² / 2 pieces. Collect the pieces in a list and join them once behind the loop."
+)
+BAD = "for part in parts:\n    whole = torch.cat([whole, part])"
+GOOD = "whole = torch.cat(list(parts))"
+
+_JOINS = frozenset(
+    f"{home}.{name}"
+    for home, names in {
+        "torch": ("cat", "concat", "concatenate", "vstack", "hstack"),
+        "numpy": ("append", "concatenate", "vstack", "hstack"),
+        "pandas": ("concat",),
+        "jax.numpy": ("append", "concatenate", "vstack", "hstack"),
+    }.items()
+    for name in names
+)
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Joins in a loop whose result takes the place of one of the parts, which was there before the loop."""
+    # Lists are appended to everywhere, arrays are not.
+    names = NAMES if look.imports_any("numpy", "jax") else tuple(name for name in NAMES if name != "append")
+    for meaning, call in look.imported_calls(*names):
+        if meaning in _JOINS and call.arguments and call.loop is not None:
+            name = _grown(look, call)
+            if name:
+                yield look.at(call.node, f"`{meaning}` copies all of `{name}` in each turn of the loop")
+
+
+def _grown(look: Look, call: Call) -> str:
+    """The variable that is joined to itself, "" where there is none, or the loop begins it anew."""
+    around = call.around[-1] if call.around else None
+    target = around.child_by_field_name("left") if around is not None and around.type == "assignment" else None
+    loop = call.loop
+    if target is None or target.type != "identifier" or loop is None:
+        return ""
+    name = look.text(target)
+    first = look.text(call.arguments[0])
+    if not re.search(rf"(?:^|[\[(,\s])(?:\*)?{re.escape(name)}(?=[\]),\s]|$)", first):
+        return ""
+    body = look.source.slice(loop.start_byte, call.around[-1].start_byte)
+    return "" if re.search(rf"(?m)^\s*(?:for\s+)?{re.escape(name)}\s*(?:=(?!=)|\bin\b)", body) else name

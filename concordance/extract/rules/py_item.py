@@ -1,0 +1,32 @@
+"""PY-ITEM: a host that asks the device for one number at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.extract.look import PYTHON, Found, Look
+from concordance.model import Severity
+
+ID = "PY-ITEM"
+TITLE = "`.item()` in a loop"
+CATEGORY = "performance"
+SEVERITY = Severity.INFO
+LANGUAGES = PYTHON
+TESTS = False
+NAMES = ("item",)
+WHY = (
+    "`.item()` hands one number from the tensor to Python. Where the tensor lies on a device this waits until all work "
+    "before it is done, in each turn of the loop. Collect tensors, and ask once behind the loop (`.tolist()`)."
+)
+BAD = "for batch in batches:\n    total += loss(batch).item()"
+GOOD = "for batch in batches:\n    total += loss(batch).detach()\ntotal = total.item()"
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Calls without arguments that a loop repeats, in a file that imports a library of tensors."""
+    if not look.imports_any("torch", "jax", "tensorflow", "cupy"):
+        return
+    for call in look.calls("item"):
+        loop = call.loop
+        if call.is_member and not call.arguments and loop is not None and not look.is_rare(call, loop):
+            yield look.at(call.node, f"`{look.short(call.receiver)}` is handed to Python in each turn of the loop")

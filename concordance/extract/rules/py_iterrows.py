@@ -1,0 +1,29 @@
+"""PY-ITERROWS: a table read row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.extract.look import PYTHON, Found, Look
+from concordance.model import Severity
+
+ID = "PY-ITERROWS"
+TITLE = "Data frame read row by row"
+CATEGORY = "performance"
+SEVERITY = Severity.INFO
+LANGUAGES = PYTHON
+TESTS = False
+NAMES = ("iterrows",)
+WHY = (
+    "A data frame is stored by columns. `iterrows` makes a new series of mixed type for each row; an operation on "
+    "whole columns, or `itertuples`, is faster by orders of magnitude."
+)
+BAD = "for _, row in frame.iterrows():\n    total += row.price * row.count"
+GOOD = "total = (frame.price * frame.count).sum()"
+
+
+def find(look: Look) -> Iterator[Found]:
+    """All calls without arguments."""
+    for call in look.calls("iterrows"):
+        if call.is_member and not call.arguments:
+            yield look.at(call.node, f"`{look.short(call.receiver)}` is read row by row")

@@ -1,0 +1,78 @@
+"""PY-LISTFIND: a growing list that is searched from its start in each turn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from concordance.extract.look import PYTHON, Found, Look, loop_around
+from concordance.model import Severity
+
+ID = "PY-LISTFIND"
+TITLE = "Growing list searched in a loop"
+CATEGORY = "performance"
+SEVERITY = Severity.INFO
+LANGUAGES = PYTHON
+TESTS = False
+WORDS = (b"= []", b"= list()")
+WHY = (
+    "`in` compares with one element of a list after the other, and the list grows with the loop, so n turns make about "
+    "n² / 2 comparisons. A set, or a dictionary where the order matters, finds an element at once."
+)
+BAD = "seen = []\nfor name in names:\n    if name not in seen:\n        seen.append(name)"
+GOOD = "seen = dict.fromkeys(names)"
+
+
+_BEGUN = re.compile(rb"[ \t]*([A-Za-z_]\w*)(?:[ \t]*:[^=\n]+)?[ \t]*\Z")
+_ENDS = (b"", b" ", b":", b")", b"]", b"}", b",", b"\n", b"\r")
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Tests in a loop of lists that begin empty and are added to in the same loop."""
+    data = look.data
+    for name in sorted(_begun(data)):
+        if name + b".append(" not in data:
+            continue
+        at = data.find(b" in " + name)
+        while at >= 0:
+            line = data[data.rfind(b"\n", 0, at) + 1 : at].lstrip()
+            behind = data[at + 4 + len(name) : at + 5 + len(name)]
+            if behind in _ENDS and not line.startswith((b"for ", b"#")):
+                yield from _tested(look, at + 4, name)
+            at = data.find(b" in " + name, at + 4)
+
+
+def _begun(data: bytes) -> set[bytes]:
+    """The names that are given an empty list somewhere."""
+    names = set()
+    for sign in WORDS:
+        at = data.find(sign)
+        while at >= 0:
+            match = _BEGUN.match(data[data.rfind(b"\n", 0, at) + 1 : at])
+            if match:
+                names.add(match[1])
+            at = data.find(sign, at + 1)
+    return names
+
+
+def _tested(look: Look, at: int, name: bytes) -> Iterator[Found]:
+    path = look.path(at)
+    test = next((one for one in reversed(path) if one.type == "comparison_operator"), None)
+    loop = loop_around(path)
+    if test is not None and loop is not None and _grows(look, path, loop, re.escape(name)):
+        words = f"`{name.decode()}` is searched from its start in each turn of the loop that makes it longer"
+        yield look.at(test, words)
+
+
+def _grows(look: Look, path: list[Node], loop: Node, word: bytes) -> bool:
+    """Whether a list begins empty before the loop, in the same function, and is added to inside."""
+    body = next((one for one in reversed(path) if one.type in ("function_definition", "module")), path[0])
+    begun = rb"^[ \t]*%s(?:\s*:[^=\n]+)?\s*=\s*(?:\[\s*\]|list\(\))" % word
+    inside = look.data[loop.start_byte : loop.end_byte]
+    return (
+        re.search(begun, look.data[body.start_byte : loop.start_byte], re.M) is not None
+        and re.search(begun, inside, re.M) is None
+        and re.search(rb"^[ \t]*%s\.append\(" % word, inside, re.M) is not None
+    )

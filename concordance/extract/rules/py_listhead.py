@@ -1,0 +1,40 @@
+"""PY-LISTHEAD: a list that is moved whole to take or put its first element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.extract.look import PYTHON, Found, Look
+from concordance.model import Severity
+
+ID = "PY-LISTHEAD"
+TITLE = "First element of a list taken or put in a loop"
+CATEGORY = "performance"
+SEVERITY = Severity.INFO
+LANGUAGES = PYTHON
+TESTS = False
+NAMES = ("pop", "insert")
+WHY = (
+    "A list is one stretch of memory: to take or put its first element moves all others. `collections.deque` does both "
+    "at either end without moving anything."
+)
+BAD = "while queue:\n    visit(queue.pop(0))"
+GOOD = "queue = collections.deque(start)\nwhile queue:\n    visit(queue.popleft())"
+
+
+def find(look: Look) -> Iterator[Found]:
+    """`pop(0)` and `insert(0, …)` that a loop repeats."""
+    for call in look.calls(*NAMES):
+        wanted = 1 if call.name == "pop" else 2
+        if (
+            not call.is_member
+            or len(call.arguments) != wanted
+            or look.text(call.arguments[0]) != "0"
+            or call.loop is None
+        ):
+            continue
+        receiver = look.short(call.receiver)
+        if receiver != "sys.path":
+            yield look.at(
+                call.node, f"`{call.name}` at the head of `{receiver}` moves all its other elements in each turn"
+            )

@@ -1,0 +1,33 @@
+"""PY-REGEX: a pattern compiled again in each turn of a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.extract.look import PYTHON, Found, Look
+from concordance.model import Severity
+
+ID = "PY-REGEX"
+TITLE = "Fixed pattern compiled in a loop"
+CATEGORY = "performance"
+SEVERITY = Severity.INFO
+LANGUAGES = PYTHON
+TESTS = False
+NAMES = ("compile",)
+WHY = (
+    "The pattern is the same in each turn, so it can be compiled once, before the loop. `re` keeps compiled patterns "
+    "for a while, but looks for them by their whole text."
+)
+BAD = 'for line in lines:\n    number = re.compile(r"\\d+")'
+GOOD = 'number = re.compile(r"\\d+")\nfor line in lines:\n    …'
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Calls of `re.compile` with a literal that a loop repeats."""
+    for meaning, call in look.imported_calls("compile"):
+        if meaning in ("re.compile", "regex.compile") and call.arguments and call.loop is not None:
+            pattern = call.arguments[0]
+            if pattern.type in ("string", "concatenated_string") and not look.text(pattern).lower().startswith(
+                ("f", "rf", "fr")
+            ):
+                yield look.at(call.node, f"`{look.short(pattern)}` is compiled in each turn of the loop")

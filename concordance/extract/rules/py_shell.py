@@ -1,0 +1,52 @@
+"""PY-SHELL: a shell that is handed a line made at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from concordance.extract.look import LITERALS, PYTHON, Call, Found, Look
+from concordance.model import Severity
+
+ID = "PY-SHELL"
+TITLE = "A shell runs a line made at run time"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = PYTHON
+TESTS = False
+NAMES = ("system", "popen", "run", "Popen", "call", "check_call", "check_output", "getoutput", "getstatusoutput",
+         "create_subprocess_shell")  # fmt: skip
+WHY = (
+    "The shell reads the whole line, so a space, a quote or a `;` in a part of it that came from elsewhere is read as "
+    "syntax. A list of arguments without `shell=True` has no syntax."
+)
+BAD = 'subprocess.run(f"tar xf {name}", shell=True)'
+GOOD = 'subprocess.run(["tar", "xf", name])'
+
+_ALWAYS = frozenset(("os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput",
+                     "asyncio.create_subprocess_shell"))  # fmt: skip
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Calls that use a shell by their meaning or because they are told to, of a line that is no literal."""
+    for meaning, call in look.imported_calls(*NAMES):
+        if meaning in _ALWAYS or (meaning.startswith("subprocess.") and look.text(call.keyword("shell")) == "True"):
+            line = _line(call)
+            if line is not None and not _is_fixed(look, line):
+                yield look.at(call.node, f"`{meaning}` hands `{look.short(line)}` to a shell")
+
+
+def _line(call: Call) -> Node | None:
+    first = call.arguments[0] if call.arguments else None
+    if first is None or first.type == "keyword_argument":
+        return call.keyword("args") or call.keyword("cmd")
+    return first
+
+
+def _is_fixed(look: Look, line: Node) -> bool:
+    """Whether a line stands in the call: a text without parts to be filled in, also in a list."""
+    if line.type == "list":
+        return all(_is_fixed(look, one) for one in line.named_children)
+    text = look.text(line)
+    return line.type in LITERALS and not ("{" in text and text.lstrip("rR")[:1] in "fF")

@@ -1,0 +1,60 @@
+"""PY-STRGROW: a text that is copied whole to become a little longer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from concordance.extract.look import PYTHON, Found, Look, loop_around
+from concordance.model import Severity
+
+ID = "PY-STRGROW"
+TITLE = "Text grown piece by piece in a loop"
+CATEGORY = "performance"
+SEVERITY = Severity.INFO
+LANGUAGES = PYTHON
+TESTS = False
+WORDS = (b"+= ",)
+WHY = (
+    "A text cannot grow: a longer one is made and all of it is copied, in each turn. CPython avoids the copy only "
+    "while nothing else holds the text. Collect the pieces in a list and join them once."
+)
+BAD = 'page = ""\nfor line in lines:\n    page += f"<li>{line}"'
+GOOD = 'page = "".join(f"<li>{line}" for line in lines)'
+
+_HEAD = re.compile(rb"[ \t]+([A-Za-z_]\w*)[ \t]*\Z")
+_TEXTS = (b'"', b"'", b'f"', b"f'")
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Additions to a variable that held a text before the loop."""
+    data = look.data
+    at = data.find(b"+= ")
+    while at >= 0:
+        if data.startswith(_TEXTS, at + 3):
+            line = data.rfind(b"\n", 0, at) + 1
+            head = _HEAD.match(data[line:at])
+            if head:
+                yield from _added(look, line + head.start(1), head[1])
+        at = data.find(b"+= ", at + 3)
+
+
+def _added(look: Look, at: int, name: bytes) -> Iterator[Found]:
+    path = look.path(at)
+    node = next((one for one in reversed(path) if one.type == "augmented_assignment"), None)
+    loop = loop_around(path)
+    if node is not None and loop is not None and node.start_byte == at and _is_text_before(look, path, loop, name):
+        yield look.at(node, f"`{name.decode()}` may be copied whole in each turn of the loop")
+
+
+def _is_text_before(look: Look, path: list[Node], loop: Node, name: bytes) -> bool:
+    """Whether the variable was given a text in this function before the loop, and is not begun anew in it."""
+    body = next((one for one in reversed(path) if one.type in ("function_definition", "module")), path[0])
+    word = re.escape(name)
+    before = re.search(
+        rb"^\s*%s(?:\s*:\s*str)?\s*=\s*\(?\s*f?[\"']" % word, look.data[body.start_byte : loop.start_byte], re.M
+    )
+    anew = re.search(rb"^\s*%s\s*=(?!=)" % word, look.data[loop.start_byte : loop.end_byte], re.M)
+    return before is not None and anew is None

@@ -1,0 +1,35 @@
+"""PY-SYNCHRONIZE: a loop that waits for the device, or empties its cache, in each turn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import PYTHON, Found, Look
+from concordance.model import Severity
+
+ID = "PY-SYNCHRONIZE"
+TITLE = "Waiting for the device in a loop"
+CATEGORY = "performance"
+SEVERITY = Severity.INFO
+LANGUAGES = PYTHON
+TESTS = False
+NAMES = ("synchronize", "empty_cache")
+WHY = (
+    "The host is meant to run ahead of the device. Waiting for it in each turn, or giving its memory back so that it "
+    "must be asked for again, makes both idle by turns. In a measurement it is meant; elsewhere wait behind the loop."
+)
+BAD = "for batch in batches:\n    step(batch)\n    torch.cuda.synchronize()"
+GOOD = "for batch in batches:\n    step(batch)\ntorch.cuda.synchronize()"
+
+_MEASURES = re.compile(rb"\btime\.|perf_counter|elapsed|[Tt]imer|\.record\(")
+_WHAT = {"synchronize": "waits for the device", "empty_cache": "gives the device's memory back"}
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Calls of torch's own functions that a loop repeats, but where time is taken."""
+    for meaning, call in look.imported_calls(*NAMES):
+        is_torchs = meaning.startswith("torch.") and meaning.count(".") == 2
+        near = look.data[max(0, call.node.start_byte - 200) : call.node.end_byte + 200]
+        if is_torchs and call.loop is not None and not _MEASURES.search(near):
+            yield look.at(call.node, f"`{meaning}` {_WHAT[call.name]} in each turn of the loop")

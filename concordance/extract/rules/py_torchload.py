@@ -1,0 +1,49 @@
+"""PY-TORCHLOAD: a checkpoint that may run code when it is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import PYTHON, Call, Found, Look
+from concordance.model import Severity
+
+ID = "PY-TORCHLOAD"
+TITLE = "`torch.load` of more than weights"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = PYTHON
+TESTS = False
+NAMES = ("load",)
+WHY = (
+    "A checkpoint is a pickle, and a pickle can call any function while it is read. `weights_only=True` reads tensors "
+    "and plain values alone. It is the default only since PyTorch 2.6, so a call that does not say so depends on what "
+    "is installed."
+)
+BAD = "torch.load(path)"
+GOOD = "torch.load(path, weights_only=True)"
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Calls of torch's own `load` that do not say `weights_only=True`."""
+    for meaning, call in look.imported_calls("load"):
+        if meaning not in ("torch.load", "torch.serialization.load"):
+            continue
+        said = call.keyword("weights_only")
+        if any(one.type == "dictionary_splat" for one in call.arguments) or _is_own(look, call):
+            continue
+        if said is None:
+            yield look.at(
+                call.node,
+                "`torch.load` does not say `weights_only`: before PyTorch 2.6 it runs what the file says",
+                Severity.INFO,
+            )
+        elif look.text(said) == "False":
+            yield look.at(call.node, "`torch.load` with `weights_only=False` runs what the file says")
+
+
+def _is_own(look: Look, call: Call) -> bool:
+    """Whether the same function has just saved what it reads."""
+    name = look.text(call.arguments[0]) if call.arguments else ""
+    before = look.source.slice(call.body.start_byte, call.node.start_byte)
+    return bool(name) and re.search(rf"\bsave\([^\n]*,\s*{re.escape(name)}\s*[,)]", before) is not None

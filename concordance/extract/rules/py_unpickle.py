@@ -1,0 +1,35 @@
+"""PY-UNPICKLE: data that may run code when it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.extract.look import PYTHON, Found, Look
+from concordance.model import Severity
+
+ID = "PY-UNPICKLE"
+TITLE = "Data read by unpickling"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = PYTHON
+TESTS = False
+NAMES = ("load", "loads", "Unpickler", "read_pickle")
+WHY = (
+    "A pickle can call any function while it is read, so whoever can write the file or the message can run code here. "
+    "JSON, or a format of tensors without code, cannot."
+)
+BAD = "pickle.load(file)"
+GOOD = "json.load(file)"
+
+_PICKLES = frozenset(("pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "pickle5"))
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Calls that unpickle by their meaning or because they are told to, but of what was pickled in the same call."""
+    for meaning, call in look.imported_calls(*NAMES):
+        home, _, name = meaning.rpartition(".")
+        if (home.rpartition(".")[2] in _PICKLES and name != "read_pickle") or meaning == "pandas.read_pickle":
+            if call.arguments and "dumps(" not in look.text(call.arguments[0]):
+                yield look.at(call.node, f"`{meaning}` runs what the data says")
+        elif meaning == "numpy.load" and look.text(call.keyword("allow_pickle")) == "True":
+            yield look.at(call.node, "`numpy.load` with `allow_pickle=True` runs what the file says")

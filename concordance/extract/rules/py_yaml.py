@@ -1,0 +1,39 @@
+"""PY-YAML: a document that may make any object when it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.extract.look import PYTHON, Found, Look
+from concordance.model import Severity
+
+ID = "PY-YAML"
+TITLE = "YAML read with a loader that makes objects"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = PYTHON
+TESTS = False
+NAMES = ("load", "load_all", "unsafe_load", "unsafe_load_all")
+WHY = (
+    "A tag in the document names a class or function, and the full loaders make or call it. The safe loader makes "
+    "plain values only."
+)
+BAD = "yaml.load(file, Loader=yaml.Loader)"
+GOOD = "yaml.safe_load(file)"
+
+_UNSAFE = frozenset(f"yaml.{name}" for name in ("Loader", "UnsafeLoader", "CLoader", "CUnsafeLoader"))
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Calls of PyYAML's own functions with no loader, or one that is known to make objects."""
+    for meaning, call in look.imported_calls(*NAMES):
+        if meaning in ("yaml.unsafe_load", "yaml.unsafe_load_all"):
+            yield look.at(call.node, f"`{meaning}` makes what the document names")
+        elif meaning in ("yaml.load", "yaml.load_all"):
+            loader = call.keyword("Loader") or (call.arguments[1] if len(call.arguments) > 1 else None)
+            if loader is None and not any(one.type == "dictionary_splat" for one in call.arguments):
+                yield look.at(
+                    call.node, f"`{meaning}` without a loader makes what the document names, in old versions of PyYAML"
+                )
+            elif loader is not None and look.dotted(loader) in _UNSAFE:
+                yield look.at(call.node, f"`{look.text(loader)}` makes what the document names")

@@ -1,0 +1,33 @@
+"""SH-CHMOD: a file that everybody may write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import Found, Look
+from concordance.model import Severity
+
+ID = "SH-CHMOD"
+TITLE = "File or folder that everybody may write"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = ("shell", "dockerfile", "yaml", "make")
+TESTS = True
+WORDS = (b"chmod",)
+WHY = "Any user and any program of the machine may then change it, and what is run from it with it."
+BAD = "chmod 777 /opt/data"
+GOOD = "chown service: /opt/data && chmod 750 /opt/data"
+
+_OPEN = re.compile(
+    rb"\bchmod\s+(?:-\w+\s+|--\w+\s+)*(?:0?[0-7]?[0-7][0-7][2367]|[ugoa]*[oa][ugoa]*\+r?wx?X?|\+rwx)(?=\s)"
+)
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Modes whose last figure lets others write."""
+    for match in _OPEN.finditer(look.data):
+        line = look.data[look.data.rfind(b"\n", 0, match.start()) + 1 : match.start()].lstrip()
+        sticky = re.search(rb"\s1\d\d\d$", match[0])
+        if not look.in_comment(match.start()) and not line.startswith((b"#", b"echo")) and sticky is None:
+            yield Found(match.start(), match.end(), f"`{match[0].decode()}` lets everybody write")

@@ -1,0 +1,42 @@
+"""SH-EVAL: a variable that is run as code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import Found, Look
+from concordance.model import Severity
+
+ID = "SH-EVAL"
+TITLE = "Variable run as code"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = ("shell",)
+TESTS = False
+NAMES = ("eval",)
+WHY = (
+    "The shell reads what the variable holds as a line of code: a space, a `;` or a `$(…)` in it does what it says. An "
+    'array (`"${command[@]}"`) runs a command with exactly the words that were put into it.'
+)
+BAD = 'eval "$command"'
+GOOD = '"${command[@]}"'
+
+_VARIABLE = re.compile(r"[\"']?\\?\$\{?[A-Za-z_@*1-9]")
+
+
+def find(look: Look) -> Iterator[Found]:
+    """`eval` of words that hold a variable; what another program prints to be evaluated is another matter,
+    and so are the arguments that `getopt` has put in order."""
+    for at in look.places("eval"):
+        command = next((node for node in reversed(look.path(at)) if node.type == "command"), None)
+        if command is None or command.start_byte != at:
+            continue
+        words = [look.text(node) for node in command.named_children[1:]]
+        if any("$(" in word or "`" in word for word in words) or words[:2] == ["set", "--"]:
+            continue
+        told = next(
+            (word for word in words if _VARIABLE.match(word) or re.search(r"(?<!\\)\$\{?[A-Za-z_@*1-9]", word)), None
+        )
+        if told is not None and not told.startswith("'"):
+            yield look.at(command, f"`eval` runs what `{told[:60]}` holds")

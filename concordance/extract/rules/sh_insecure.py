@@ -1,0 +1,35 @@
+"""SH-INSECURE: a download from whoever answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import Found, Look
+from concordance.model import Severity
+
+ID = "SH-INSECURE"
+TITLE = "Certificate of a server not checked"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = ("shell", "dockerfile", "yaml", "make")
+TESTS = True
+WORDS = (b"curl ", b"wget ", b"sslVerify", b"SSL_NO_VERIFY", b"TLS_REJECT")
+WHY = (
+    "Whoever sits between here and the server can answer in its place, and what was asked for is not what is received."
+)
+BAD = "curl --insecure -O https://example.org/tool.tar.gz"
+GOOD = "curl --cacert company.pem -O https://example.org/tool.tar.gz"
+
+_UNCHECKED = re.compile(
+    rb"\bcurl\s(?:\\\r?\n|[^|\n;&#])*?\s?(?<=\s)(?:--insecure|-[a-jl-zA-JL-Z]*k[a-zA-Z]*)(?=\s)|"
+    rb"\bwget\s(?:\\\r?\n|[^|\n;&#])*?--no-check-certificate|http\.sslVerify[=\s]+[\"']?(?:false|0)|"
+    rb"\bGIT_SSL_NO_VERIFY[=:]\s*[\"']?(?:1|true)|NODE_TLS_REJECT_UNAUTHORIZED[=:]\s*[\"']?0"
+)
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Options and variables that switch the check off."""
+    for match in _UNCHECKED.finditer(look.data):
+        if not look.in_comment(match.start()):
+            yield Found(match.start(), match.end(), f"`{match[0].split()[0].decode()}` does not check who answers")

@@ -1,0 +1,45 @@
+"""SH-PIPE: a script from the network that is run unread."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import Found, Look
+from concordance.model import Severity
+
+ID = "SH-PIPE"
+TITLE = "Downloaded script run unread"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = ("shell", "dockerfile", "yaml", "make")
+TESTS = True
+WORDS = (b"curl ", b"wget ")
+WHY = (
+    "Whoever controls the server, the name or the connection runs code here, and nobody can tell later what was run. "
+    "Download to a file, compare its checksum, then run it."
+)
+BAD = "curl -sSf https://example.org/install.sh | sh"
+GOOD = "curl -sSfo install.sh https://example.org/install.sh\nsha256sum -c install.sha256 && sh install.sh"
+
+_SHELL = rb"(?:sudo\s+(?:-\w+\s+|\w+=\S+\s+)*)?(?:/(?:usr/)?bin/)?(?:env\s+)?(?:ba|z|da|k)?sh|python[23]?|perl|ruby"
+_PIPED = re.compile(
+    rb"\b(?:curl|wget)\b(?:\\\r?\n|[^|\n;&\"'#]|\"[^\"\n]*\"|'[^'\n]*'|&(?!&))*\|\s*(?:\\\r?\n\s*)?(?:"
+    + _SHELL
+    + rb")(?![\w./-])(?!\s+-[cm]\b)|"
+    rb"(?:(?:ba|z)?sh|source|\.)\s+<\(\s*(?:curl|wget)\b|"
+    rb"\b(?:(?:ba|z)?sh\s+-\w*c|eval)\s+\"?\$\(\s*(?:curl|wget)\b"
+)
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Downloads that are piped to an interpreter or substituted into one."""
+    for match in _PIPED.finditer(look.data):
+        if not look.in_comment(match.start()) and not _is_quoted(look, match.start()):
+            yield Found(match.start(), match.end(), "a script is downloaded and run unread")
+
+
+def _is_quoted(look: Look, at: int) -> bool:
+    """Whether the line only prints the command."""
+    line = look.data[look.data.rfind(b"\n", 0, at) + 1 : at]
+    return re.search(rb"\b(?:echo|printf|cat)\b[^;|&]*[\"']", line) is not None or line.lstrip().startswith(b"#")

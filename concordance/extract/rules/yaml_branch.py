@@ -1,0 +1,33 @@
+"""YAML-BRANCH: an action that is another one tomorrow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import Found, Look
+from concordance.model import Severity
+
+ID = "YAML-BRANCH"
+TITLE = "Action taken from a branch"
+CATEGORY = "security"
+SEVERITY = Severity.INFO
+LANGUAGES = ("yaml",)
+TESTS = True
+WORDS = (b"@main", b"@master", b"@develop")
+WHY = (
+    "The action is whatever its branch holds at the moment, run with this workflow's token. A commit's full digest is "
+    "what was looked at when it was written here."
+)
+BAD = "uses: example/action@main"
+GOOD = "uses: example/action@8f4b7f84864484a7bf31766abe9204da3cbe65b3"
+
+_USES = re.compile(rb"^[ \t]*(?:-[ \t]+)?uses:[ \t]*[\"']?([\w.-]+/[\w./-]+)@(main|master|develop)\b", re.M)
+
+
+def find(look: Look) -> Iterator[Found]:
+    """`uses:` of a branch; what lies in a `.github` folder is mostly of the same people."""
+    for match in _USES.finditer(look.data):
+        if b"/.github/" not in match[1] and not look.in_comment(match.start(1)):
+            words = f"`{match[1].decode()}` is whatever its branch `{match[2].decode()}` holds"
+            yield Found(match.start(1), match.end(), words)

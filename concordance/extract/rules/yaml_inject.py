@@ -1,0 +1,48 @@
+"""YAML-INJECT: a script of a workflow with a stranger's words in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import Found, Look
+from concordance.model import Severity
+
+ID = "YAML-INJECT"
+TITLE = "Stranger's text in a workflow's script"
+CATEGORY = "security"
+SEVERITY = Severity.ERROR
+LANGUAGES = ("yaml",)
+TESTS = True
+WORDS = (b"github.event.", b"github.head_ref")
+WHY = (
+    'The text is put into the script before the shell reads it, so a title such as `"; curl … | sh; "` is run. Hand it '
+    "over in an environment variable, which the shell does not read as code."
+)
+BAD = 'run: echo "${{ github.event.pull_request.title }}"'
+GOOD = 'env:\n  TITLE: ${{ github.event.pull_request.title }}\nrun: echo "$TITLE"'
+
+_TEXT = re.compile(
+    rb"\$\{\{[^}\n]*\b(github\.head_ref|github\.event\.(?:(?:issue|pull_request|discussion)\.(?:title|body)|(?:comment|review|review_comment)\.body|"
+    rb"pull_request\.head\.(?:ref|label|repo\.\w+)|head_commit\.(?:message|author\.\w+)|commits\[?[^}]*message|pages[^}]*page_name))\b[^}\n]*\}\}"
+)
+_RUN = re.compile(rb"^([ \t]*)(?:-[ \t]+)?(?:run|script):[ \t]*([|>][-+\d]*)?", re.M)
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Such texts between a `run:` and the next key of its step."""
+    spans = []
+    for match in _RUN.finditer(look.data):
+        end = look.data.find(b"\n", match.end())
+        if match[2]:
+            indent = len(look.data[look.data.rfind(b"\n", 0, match.end()) + 1 : match.end()].partition(b":")[0]) - len(
+                look.data[look.data.rfind(b"\n", 0, match.end()) + 1 : match.end()].partition(b":")[0].lstrip(b" -")
+            )
+            stop = re.compile(rb"^[ ]{0,%d}[^\s#]" % indent, re.M).search(look.data, end + 1)
+            end = stop.start() if stop else len(look.data)
+        spans.append((match.end(), end if end >= 0 else len(look.data)))
+    for match in _TEXT.finditer(look.data):
+        if any(start <= match.start() < end for start, end in spans):
+            yield Found(
+                match.start(), match.end(), f"`{match[1].decode()}` is written into a script, where it is run as code"
+            )

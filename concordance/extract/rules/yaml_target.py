@@ -1,0 +1,47 @@
+"""YAML-TARGET: a workflow that runs a stranger's code with the repository's secrets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.look import Found, Look
+from concordance.model import Severity
+
+ID = "YAML-TARGET"
+TITLE = "Stranger's code checked out with secrets at hand"
+CATEGORY = "security"
+SEVERITY = Severity.ERROR
+LANGUAGES = ("yaml",)
+TESTS = True
+WORDS = (b"pull_request_target",)
+WHY = (
+    "`pull_request_target` runs with the repository's secrets and a token that may write. A checkout of the pull "
+    "request's head puts a stranger's files there, and building or testing them runs them."
+)
+BAD = (
+    "on: pull_request_target\njobs:\n  test:\n    steps:\n      - uses: actions/checkout@v4\n        with:\n"
+    "          ref: ${{ github.event.pull_request.head.sha }}"
+)
+GOOD = "on: pull_request\njobs:\n  test:\n    steps:\n      - uses: actions/checkout@v4"
+
+_HEAD = re.compile(
+    rb"^\s*(?:-\s*)?ref:\s*[\"']?(?:\$\{\{[^}\n]*(?:pull_request\.head\.(?:sha|ref)|github\.head_ref)|refs/pull/\$\{\{)[^\n]*",
+    re.M,
+)
+
+
+def find(look: Look) -> Iterator[Found]:
+    """Checkouts of the head in a workflow that such a request starts."""
+    target = re.search(rb"^(?:on|\"on\"|'on'|true)\s*:[^#]*?\bpull_request_target\b", look.data, re.M | re.S)
+    jobs = re.search(rb"^jobs\s*:", look.data, re.M)
+    if target is None or jobs is None or target.end() > jobs.start() > target.start():
+        return
+    for match in _HEAD.finditer(look.data, jobs.start()):
+        if not look.in_comment(match.start()):
+            start = match.end() - len(match[0].lstrip())
+            yield Found(
+                start,
+                match.end(),
+                "the head of a pull request is checked out where `pull_request_target` hands out secrets",
+            )

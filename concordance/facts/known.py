@@ -1,0 +1,34 @@
+"""What the last build left, for the next one: its ledger, its notes of itself, and its macros.
+
+In: the folder of a store. Out: `Known`, or None where there is none, or it is another's or broken.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from concordance.errors import StoreBroken
+from concordance.model import File
+
+from .read import Facts
+from .write import Learned
+
+
+class Known(NamedTuple):
+    """What the last build left."""
+
+    files: dict[str, File]
+    meta: dict[str, str]
+    macros: list[tuple[str, Learned]]
+
+
+def known(folder: str, readers: str) -> Known | None:
+    """The last build by these readers; None where there is none, or it is another's or broken."""
+    try:
+        with Facts(folder) as facts:
+            meta = facts.meta()
+            if meta.get("readers") != readers:
+                return None
+            return Known({file.path: file for file in facts.files()}, meta, facts.macros())
+    except StoreBroken:
+        return None

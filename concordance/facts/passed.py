@@ -1,0 +1,62 @@
+"""What analyses over the whole give, as bytes and back, in types.
+
+In: rows that name files and symbols by their ids. Out: MessagePack, as all that is packed; ids of many symbols are a
+column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from concordance.model import packed, unpacked
+
+_Tested = dict[int, tuple[list[tuple[int, bytes]], int]]
+
+
+class Tested(NamedTuple):
+    """The tests that reach a file."""
+
+    near: list[tuple[int, int]]  # ids and steps, nearest first: those of a step or two, or else the nearest
+    farther: int = 0  # how many others reach it in more steps
+
+
+def encoded(rows: Any) -> bytes:
+    """Plain rows as bytes."""
+    return msgspec.msgpack.encode(rows)
+
+
+def packed_tested(rows: Mapping[int, tuple[Sequence[tuple[int, Sequence[int]]], int]]) -> bytes:
+    """The tests of files by the files' ids: by steps the tests' ids, and the number of the others."""
+    return encoded({
+        base: ([(steps, packed(list(ids))) for steps, ids in near], farther) for base, (near, farther) in rows.items()
+    })  # fmt: skip
+
+
+class TestedFiles:
+    """The tests of all files; those of one are unpacked when they are asked for."""
+
+    def __init__(self, data: bytes) -> None:
+        self._rows = msgspec.msgpack.decode(data, type=_Tested) if data else {}
+
+    def of(self, base: int) -> Tested:
+        """The tests of a file by its id."""
+        near, farther = self._rows.get(base, ([], 0))
+        return Tested([(one, steps) for steps, column in near for one in unpacked(column)], farther)
+
+
+def cycles_from(data: bytes) -> list[list[int]]:
+    """The files that need one another, by their ids."""
+    return msgspec.msgpack.decode(data, type=list[list[int]]) if data else []
+
+
+def standings_from(data: bytes) -> dict[int, tuple[int, int]]:
+    """The height and depth of files by their ids."""
+    return msgspec.msgpack.decode(data, type=dict[int, tuple[int, int]]) if data else {}
+
+
+def clusters_from(data: bytes) -> list[tuple[int, list[int]]]:
+    """Groups of files by their ids, each with its key file."""
+    return msgspec.msgpack.decode(data, type=list[tuple[int, list[int]]]) if data else []

@@ -1,0 +1,113 @@
+"""Which files belong together by who uses whom: groups that use one another more than chance would have it.
+
+In: how many files there are, and who uses whom how much. Out: the groups, largest first, each with its key file, the
+one that it is about. Files move to the group that they lean to most, then groups are moved as files were, until
+nothing moves (Louvain's way). Files are taken in the order given, so that the same repository gives the same groups.
+What everybody uses says little about who belongs together, so a use of it weighs less.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, deque
+from collections.abc import Sequence
+from typing import NamedTuple
+
+_LEAST = 1e-9  # a gain that is no more than an error of arithmetic
+_FINE = 100  # files from which on a repository has finer groups than a whole that is split in a few parts
+
+Weights = list[dict[int, float]]  # of each point, to its neighbours
+
+
+class Cluster(NamedTuple):
+    """Files that belong together."""
+
+    key: int  # the one that most of the others use, and few beside them
+    members: list[int]  # rising
+
+
+def clusters(count: int, pairs: Sequence[tuple[int, int, int]]) -> list[Cluster]:
+    """The groups of two files or more; a pair is who uses, who is used, and how much."""
+    users = Counter(target for _, target, _ in pairs)
+    near: Weights = [{} for _ in range(count)]
+    for user, target, times in pairs:
+        weight = (1 + math.log2(times)) / math.sqrt(users[target])
+        near[user][target] = near[user].get(target, 0.0) + weight
+        near[target][user] = near[target].get(user, 0.0) + weight
+    inside = [0.0] * count
+    place = list(range(count))
+    fineness = 1 + max(0.0, math.log2(count / _FINE)) / 2 if count else 1.0
+    while True:
+        group = _moved(near, inside, fineness)
+        merged, inside, names = _merged(near, inside, group)
+        place = [names[group[one]] for one in place]
+        if len(merged) == len(near):
+            break
+        near = merged
+    members: dict[int, list[int]] = {}
+    for one, where in enumerate(place):
+        members.setdefault(where, []).append(one)
+    keys = _keys(place, pairs, users)
+    found = [Cluster(keys.get(where, some[0]), some) for where, some in members.items() if len(some) > 1]
+    return sorted(found, key=lambda one: (-len(one.members), one.members[0]))
+
+
+def _moved(near: Weights, inside: Sequence[float], fineness: float) -> list[int]:
+    """The group of each point, after each has moved where it gains most; who loses a neighbour is asked again."""
+    total = [sum(row.values()) + own for row, own in zip(near, inside, strict=True)]
+    share = fineness / (sum(total) or 1.0)
+    group, weight = list(range(len(near))), list(total)
+    waiting, waits = deque(range(len(near))), bytearray(b"\1") * len(near)
+    while waiting:
+        point = waiting.popleft()
+        waits[point] = 0
+        toward: dict[int, float] = {}
+        for other, value in near[point].items():
+            there = group[other]
+            toward[there] = toward.get(there, 0.0) + value
+        here, own = group[point], total[point] * share
+        weight[here] -= total[point]
+        best, gain = here, toward.get(here, 0.0) - weight[here] * own + _LEAST
+        for there, value in toward.items():
+            if value - weight[there] * own > gain:
+                best, gain = there, value - weight[there] * own
+        weight[best] += total[point]
+        if best != here:
+            group[point] = best
+            for other in near[point]:
+                if not waits[other] and group[other] != best:
+                    waits[other] = 1
+                    waiting.append(other)
+    return group
+
+
+def _merged(
+    near: Weights, inside: Sequence[float], group: Sequence[int]
+) -> tuple[Weights, list[float], dict[int, int]]:
+    """Groups as points: their neighbours, what lies inside of each, and the number of each."""
+    names: dict[int, int] = {}
+    for one in group:
+        names.setdefault(one, len(names))
+    merged: Weights = [{} for _ in names]
+    within = [0.0] * len(names)
+    for point, row in enumerate(near):
+        here = names[group[point]]
+        within[here] += inside[point]
+        for other, value in row.items():
+            there = names[group[other]]
+            if here == there:
+                within[here] += value
+            else:
+                merged[here][there] = merged[here].get(there, 0.0) + value
+    return merged, within, names
+
+
+def _keys(place: Sequence[int], pairs: Sequence[tuple[int, int, int]], users: Counter[int]) -> dict[int, int]:
+    """The key file of each group: used by many of it, and by few others."""
+    own = Counter(target for user, target, _ in pairs if place[user] == place[target])
+    best: dict[int, tuple[float, int]] = {}
+    for one, count in own.items():
+        worth = (count * count / users[one], -one)
+        if place[one] not in best or best[place[one]] < worth:
+            best[place[one]] = worth
+    return {where: -worth[1] for where, worth in best.items()}

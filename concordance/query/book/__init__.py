@@ -1,0 +1,1 @@
+"""What the chapters of the book are made of."""

@@ -1,0 +1,172 @@
+"""The repository's own terms, with the words in which it says what they mean.
+
+In: an index. Out: entries in the order of the alphabet, each quoted and cited. Taken are: acronyms whose meaning is
+written out somewhere, the entries of documents that call themselves a glossary, terms that a document sets apart and
+says "is a …" of, and the classes that most files use, in the words above them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from concordance.blocks import Cite, Piece, Ref, To
+from concordance.model import Category
+
+from ..about import ref_of
+from ..described.quoted import first_sentence, instructs, is_statement, quote, spoken
+from ..folders import folders
+from ..folders.terms import acronyms
+from ..index import Index
+from ..ledger import ledger
+from .known import defined
+
+_LARGEST = 300_000  # letters of a document that are looked through
+_CLASSES = 80
+_IS = re.compile(
+    r"^(?:An?|The)?\s*(?:\*\*(?P<bold>[^*\n]{2,50})\*\*|\*(?P<slant>[^*\n]{2,50})\*|``?(?P<code>[^`\n]{2,50})``?|"
+    r"(?P<name>[A-Z][\w.+-]*(?: [\w.+-]+){0,3}))\s+(?:\([^()]{1,40}\)\s+)?(?:is|are)\s+(?:an?|the|one|any)\s"
+)
+_HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
+_FILE = re.compile(r"\.(?:py|md|rst|txt|sh|cpp|h|cu|yml|yaml|json|so|js|ts|go|rs)\Z")
+_RULE = re.compile(r"^([=~^*+\"'`_-])\1{2,}\s*$")
+
+
+class Entry(NamedTuple):
+    """A term and what it means."""
+
+    term: str
+    words: list[Piece]
+    path: str  # the file that says so
+    ref: Ref | None = None  # of the definition, where it is one
+
+
+def entries(index: Index) -> list[Entry]:
+    """All terms; of several meanings of one the first counts, glossaries before others."""
+    found: dict[str, Entry] = {}
+    for entry in (*_documents(index), *_acronyms(index), *_classes(index)):
+        found.setdefault(entry.term.lower(), entry)
+    return sorted(found.values(), key=lambda entry: (entry.term.lower(), entry.term))
+
+
+def _acronyms(index: Index) -> Iterator[Entry]:
+    """Acronyms, with what most files that say so say that they stand for."""
+    known = ledger(index).files
+    for text, rows in acronyms(index).items():
+        kept = [row for row in rows if known[row[1]].category not in (Category.VENDORED, Category.DATA)]
+        if not kept:
+            continue
+        counts = Counter(meaning.lower() for meaning, _, _ in kept)
+        best = min(counts, key=lambda meaning: (-counts[meaning], meaning))
+        meaning, path, line = next(row for row in kept if row[0].lower() == best)
+        yield Entry(text, ["“", *spoken(meaning), "”", Cite(path, line)], path)
+
+
+def _classes(index: Index) -> Iterator[Entry]:
+    """The classes that most files use, where their authors say what they are."""
+    number = 0
+    for _, one in folders(index).used_types:
+        symbol = defined(index, one)
+        path = index.path_of(one)
+        if symbol is None or index.category_of(path) == Category.TEST:
+            continue
+        sentence = first_sentence(symbol.doc, index.language_of(path), symbol.name)
+        if is_statement(sentence) and not instructs(sentence):
+            number += 1
+            words = quote(index, path, sentence, symbol.doc, symbol.start_line)
+            yield Entry(symbol.name, words, path, ref_of(index, one, short=True))
+        if number == _CLASSES:
+            return
+
+
+def _documents(index: Index) -> Iterator[Entry]:
+    """What documents define: glossaries first."""
+    files = ledger(index).files
+    paths = [
+        path for path, file in files.items()
+        if not file.skip and file.category == Category.DOCUMENTATION and file.language in ("markdown", "rst", "text")
+    ]  # fmt: skip
+    for path in sorted(paths, key=lambda path: ("glossary" not in path.lower(), path)):
+        text = index.runners.text(path, _LARGEST).decode("utf-8", "replace").replace("\r\n", "\n")
+        lines = text.split("\n")
+        if "glossary" in path.rpartition("/")[2].lower() or ".. glossary::" in text:
+            yield from _listed(index, path, lines)
+        else:
+            yield from _said(path, lines)
+
+
+def _listed(index: Index, path: str, lines: list[str]) -> Iterator[Entry]:
+    """A glossary's entries: headings with what stands below them, or terms with what is set in below them."""
+    inside = -1  # how far the terms of a reST glossary are set in
+    for number, line in enumerate(lines):
+        if line.strip() == ".. glossary::":
+            inside = len(line) - len(line.lstrip())
+            continue
+        below = lines[number + 1] if number + 1 < len(lines) else ""
+        heading = _HEADING.match(line)
+        margin = len(line) - len(line.lstrip())
+        if heading:
+            yield from _entry(path, heading[1], lines, number + 1)
+        elif 0 <= inside < margin < len(below) - len(below.lstrip()) and re.match(r"\s*[^\s:.]", line):
+            yield from _entry(path, line.strip(), lines, number + 1)
+
+
+def _entry(path: str, term: str, lines: list[str], at: int) -> Iterator[Entry]:
+    """A term with the paragraph that begins at a line or behind the empty ones there."""
+    while at < len(lines) and not lines[at].strip():
+        at += 1
+    end = at
+    while end < len(lines) and lines[end].strip() and not _HEADING.match(lines[end]) and not _is_fence(lines[end]):
+        end += 1
+    sentence = first_sentence("\n".join(lines[at:end]), "rst" if path.endswith(".rst") else "markdown")
+    term = re.sub(r"[`*_]|\[([^\]]*)\]\([^()]*\)", r"\1", term).strip()
+    if term and len(term) < 60 and is_statement(sentence):
+        yield Entry(term, ["“", *spoken(sentence), "”", Cite(path, at + 1, end if end > at + 1 else 0)], path)
+
+
+def _said(path: str, lines: list[str]) -> Iterator[Entry]:
+    """Paragraphs that begin with a term and say "is a"; a bare name counts where the heading above is the same."""
+    heading, fenced = "", False
+    for number, line in enumerate(lines):
+        if _is_fence(line):
+            fenced = not fenced
+        found = _HEADING.match(line)
+        if found or (number + 1 < len(lines) and line.strip() and _RULE.match(lines[number + 1])):
+            heading = found[1] if found else line.strip()
+            continue
+        if fenced or not line or line[0].isspace() or (number and lines[number - 1].strip()):
+            continue
+        match = _IS.match(line)
+        if match is None:
+            continue
+        term = match["bold"] or match["slant"] or match["code"] or match["name"]
+        if match["name"] and _letters(term) not in _letters(heading):
+            continue
+        end = number
+        while end < len(lines) and lines[end].strip() and not _is_fence(lines[end]):
+            end += 1
+        sentence = first_sentence("\n".join(lines[number:end]), "rst" if path.endswith(".rst") else "markdown")
+        if is_statement(sentence) and term.lower() not in _EMPTY and not _FILE.search(term):
+            yield Entry(
+                term, ["“", *spoken(sentence), "”", Cite(path, number + 1, end if end > number + 1 else 0)], path
+            )
+
+
+_EMPTY = frozenset(
+    ("this", "it", "there", "these", "here", "that", "below", "following", "note", "warning", "the following")
+)
+
+
+def _is_fence(line: str) -> bool:
+    return line.lstrip().startswith(("```", "~~~"))
+
+
+def _letters(words: str) -> str:
+    return re.sub(r"[\W_]+", "", words.lower())
+
+
+def said_in(entry: Entry) -> Ref:
+    """A link to the file that says what a term means."""
+    return Ref(To.FILE, entry.path)

@@ -1,0 +1,248 @@
+"""The chapters of the book, as blocks: a folder's role, what it stands on, what to know of it, how to read it.
+
+In: an index and a chapter of the plan. Out: blocks. What a folder's page says of all below it, a chapter says of its
+own files: those of its folder and of the sections that have no chapter of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from concordance.blocks import (
+    Block,
+    Heading,
+    Item,
+    Items,
+    Mono,
+    Piece,
+    Pieces,
+    Ref,
+    Strong,
+    Table,
+    Text,
+    To,
+    counted,
+    listed,
+)
+from concordance.model import Category, Kind
+
+from ..about import ref_of
+from ..described.quoted import ended
+from ..folders import Folder, folders
+from ..folders.contents import folder_ref
+from ..folders.parts import diagram, important
+from ..folders.repository import name_of
+from ..folders.terms import marking_of
+from ..folders.words import describe_folder, role_words
+from ..folders.working import working
+from ..index import Index
+from ..ledger import ledger
+from .chapters import Chapter, plan
+from .known import Known, known_of
+from .reading import chapter_path, minutes_for
+
+_TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.UNION, Kind.TYPE))
+_KNOWN = 24
+_FILES = 8
+_NEIGHBOURS = 8
+_DOCUMENTS = 8
+_SIGNATURE = 100  # letters of a signature in a table
+_SMALL = 50  # a chapter that is used so many times less than the first one is not named
+
+
+def label_of(index: Index, chapter: Chapter) -> Mono:
+    """What a chapter is called."""
+    return Mono(chapter.folder or f"{name_of(index)} (root)")
+
+
+def chapter_ref(index: Index, chapter: Chapter) -> Ref:
+    """A link to a chapter."""
+    return Ref(To.BOOK, chapter.name, "", label_of(index, chapter))
+
+
+def blocks(index: Index, chapter: Chapter) -> list[Block]:
+    """All of one chapter."""
+    folder = folders(index).all[chapter.folder]
+    found: list[Block] = [Heading(2, ["Role"]), *_role(index, chapter, folder)]
+    marks = marking_of(index, chapter.files)
+    below = _inner_chapters(index, chapter)
+    if marks or below:
+        found += [Heading(2, ["Key Concepts"]), *marks, *below]
+    rows = names_in(index, chapter.folder)
+    if rows:
+        found += [Heading(2, ["Classes and Functions to Know"]), *_known(index, rows)]
+    drawn = diagram(index, folder)
+    if drawn:
+        found += [Heading(2, ["How It Is Organized"]), *drawn]
+    central = folders(index).most_central(chapter.files, _FILES)
+    if central:
+        found += [Heading(2, ["Important Files"]), important(index, central, chapter.folder)]
+    way = chapter_path(index, chapter, label_of(index, chapter))
+    if way:
+        found += [Heading(2, ["Reading Path"]), *way]
+    if chapter.sections:
+        found += [Heading(2, ["Sections"]), *_sections(index, chapter)]
+    tests = working(index, chapter.files)
+    if tests:
+        found += [Heading(2, ["Tests, Build and Owners"]), *tests]
+    return [*found, Heading(2, ["Further Reading"]), *_further(index, chapter)]
+
+
+# --- role
+
+
+def _role(index: Index, chapter: Chapter, folder: Folder) -> list[Block]:
+    words = role_words(index, chapter.folder) if chapter.folder else [Text([*summary(index, chapter), "."])]
+    found: list[Block] = [*words] if words else [Text(ended(describe_folder(index, chapter.folder)))]
+    text: list[Piece] = [f"The chapter covers {counted(len(chapter.files), 'file')}"]
+    if len(chapter.files) < folder.count:
+        left = folder.count - len(chapter.files)
+        theirs = "has a chapter of its own" if left == 1 else "have chapters of their own"
+        text.append(f" ({counted(left, 'other file')} below it {theirs})")
+    if chapter.lines:
+        text.append(
+            f"; the {counted(chapter.lines, 'line')} that people write take about {minutes_for(chapter.lines)} to read"
+        )
+    text.append(".")
+    found.append(Text(text))
+    found += stands(index, chapter)
+    return found
+
+
+def stands(index: Index, chapter: Chapter) -> list[Block]:
+    """Which chapters it stands on, and which stand on it."""
+    made = plan(index)
+    found: list[Block] = []
+    for head, every in (("Stands on", made.uses(chapter.folder)), ("Used by", made.users(chapter.folder))):
+        rows = [row for row in every if row[0] in made.chapters and _is_plausible(index, head, chapter.folder, row[0])]
+        told = [row for row in rows if row[1] >= max(2, rows[0][1] // _SMALL)] or rows[:1]
+        if told:
+            shown = told[: _NEIGHBOURS + (len(told) == _NEIGHBOURS + 1)]
+            left = len(told) - len(shown)
+            pieces: list[Piece] = []
+            for number, (folder, times) in enumerate(shown):
+                last = number == len(shown) - 1 and not left
+                pieces += [", " if number and not last else " and " if number else ""]
+                pieces += [chapter_ref(index, made.chapters[folder]), f" ({times:,})"]
+            if left:
+                pieces.append(f" and {counted(left, 'other chapter')}")
+            found.append(Text([Strong(head), ": ", *pieces, "."]))
+    return found
+
+
+def _is_plausible(index: Index, head: str, here: str, there: str) -> bool:
+    """Whether a use is meant: code does not stand on tests, though names may be alike."""
+    every = folders(index).all
+    user, used = (here, there) if head == "Stands on" else (there, here)
+    return every[user].mostly(Category.TEST) or not every[used].mostly(Category.TEST)
+
+
+# --- what to know
+
+
+@lru_cache(256)
+def names_in(index: Index, folder: str) -> list[Known]:
+    """The definitions of a chapter that most files use."""
+    return known_of(index, plan(index).chapters[folder].files, _KNOWN)
+
+
+def _known(index: Index, rows: Sequence[Known]) -> list[Block]:
+    """The classes, then the functions and macros, by use."""
+    found: list[Block] = []
+    for word, chosen in (
+        ("Class or type", [row for row in rows if row.kind in _TYPES]),
+        ("Function or macro", [row for row in rows if row.kind not in _TYPES]),
+    ):
+        if chosen:
+            cells: list[list[Pieces]] = [
+                [[ref_of(index, row.id)], [f"{row.times:,}"], row.words or _bare(row)]
+                for row in chosen
+            ]  # fmt: skip
+            found.append(Table([word, "Used in files", "What it is"], cells))
+    return found
+
+
+def _bare(row: Known) -> list[Piece]:
+    """What can be said of a definition that has no words: how it is written, and where."""
+    signature = [Mono(row.signature), " in "] if 0 < len(row.signature) <= _SIGNATURE else [f"{row.kind} in "]
+    return [*signature, Ref(To.FILE, row.path, "", row.path.rpartition("/")[2])]
+
+
+def _inner_chapters(index: Index, chapter: Chapter) -> list[Block]:
+    """The chapters of folders below."""
+    made = plan(index)
+    start = f"{chapter.folder}/"
+    if not chapter.folder:
+        return []
+    rows = [one for one in made.ordered if one.folder.startswith(start)]
+    if not rows:
+        return []
+    items = [Item([chapter_ref(index, one), ": ", *describe_folder(index, one.folder)]) for one in rows]
+    return [Text(["Parts of it that have chapters of their own:"]), Items(items)]
+
+
+def _sections(index: Index, chapter: Chapter) -> list[Block]:
+    """The folders that have no chapter of their own."""
+    rows: list[list[Pieces]] = []
+    for path in chapter.sections:
+        folder = folders(index).all[path]
+        label = path[len(chapter.folder) + 1 :] if chapter.folder else path
+        own = [file for file in folder.files if ledger(index).files[file].lines]
+        if not own and len(folder.folders) <= 1:
+            continue  # a folder on the way to another
+        rows.append([[folder_ref(path, label)], [f"{len(folder.files):,}"], describe_folder(index, path)])
+    return [Table(["Folder", "Files in it", "What it is"], rows)] if rows else []
+
+
+# --- further
+
+
+def _further(index: Index, chapter: Chapter) -> list[Block]:
+    """Documents in the chapter and about its files, its other pages, and the chapters before and behind it."""
+    known = ledger(index).files
+    documents = [path for path in chapter.files if known[path].category == Category.DOCUMENTATION and known[path].lines]
+    inside = set(documents)
+    about: dict[str, int] = {}
+    for path in chapter.files:
+        for user in index.neighbours.users.get(index.base_of(path), ()):
+            there = index.path_of_base(user)
+            if index.category_of(there) == Category.DOCUMENTATION and there not in inside:
+                about[there] = about.get(there, 0) + 1
+    items: list[Item] = []
+    near = [path for path in documents if path.rpartition("/")[0] == chapter.folder] or documents
+    if near and len(near) <= 2 * _DOCUMENTS:
+        items.append(Item([Strong("Documents in it"), ": ", *listed([Ref(To.FILE, path) for path in near])]))
+    best = sorted(about.items(), key=lambda row: (-row[1], row[0]))[:_DOCUMENTS]
+    if best:
+        items.append(
+            Item([Strong("Documents that name it most"), ": ", *listed([Ref(To.FILE, path) for path, _ in best])])
+        )
+    pages: list[Piece] = [
+        Ref(To.INDEX, chapter.folder, "", "index", False), Ref(To.FOLDER, chapter.folder, "", "documentation", False),
+        Ref(To.SUBTREE, chapter.folder, "", "keywords", False),
+    ]  # fmt: skip
+    items.append(Item([Strong("Its pages"), ": ", *listed(pages)]))
+    ordered = plan(index).ordered
+    at = ordered.index(chapter)
+    if at:
+        items.append(Item([Strong("Before"), ": ", chapter_ref(index, ordered[at - 1])]))
+    if at + 1 < len(ordered):
+        items.append(Item([Strong("Next"), ": ", chapter_ref(index, ordered[at + 1])]))
+    items.append(Item([Strong("Contents"), ": ", Ref(To.BOOK, "", "", "comprehensive_book.md")]))
+    return [Items(items)]
+
+
+def size_words(chapter: Chapter) -> str:
+    """How much a chapter covers, and how long it takes."""
+    files, lines = counted(len(chapter.files), "file"), counted(chapter.lines, "line")
+    return f"{files}, {lines}, about {minutes_for(chapter.lines)}" if chapter.lines else files
+
+
+def summary(index: Index, chapter: Chapter) -> list[Piece]:
+    """A chapter in a line."""
+    if chapter.folder:
+        return [*describe_folder(index, chapter.folder)]
+    own = counted(len(folders(index).all[""].files), "file")
+    tops = [path for path in chapter.sections if "/" not in path]
+    return [f"{own} at the root", *([" and the folders ", *listed([Mono(path) for path in tops])] if tops else [])]

@@ -1,0 +1,82 @@
+"""Reading paths: which files to read to understand a chapter, in which order, and about how long it takes.
+
+In: an index and files. Out: the most central of them, what others stand on first, each with its minutes. The measure:
+a minute for forty lines of code or comment, blank lines left out; nothing is read in less than a minute.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from concordance.blocks import Block, Item, Items, Piece, Ref, Text, To, counted
+
+from ..described import describe
+from ..folders import folders
+from ..index import Index
+from ..ledger import outline
+from .chapters import Chapter, in_order
+
+LINES = 40  # that are read in a minute
+_STEPS = 6
+_LONG = 60  # minutes, from which on hours are said
+
+
+class Step(NamedTuple):
+    """One file on the way."""
+
+    path: str
+    minutes: int
+
+
+def minutes_of(index: Index, path: str) -> int:
+    """How long a file takes to read."""
+    metrics = outline(index, path).metrics
+    return max(1, round((metrics.code + metrics.comment) / LINES))
+
+
+def minutes_for(lines: int) -> str:
+    """How long so many lines take to read, in words."""
+    return spell(max(1, round(lines / LINES)))
+
+
+def spell(minutes: int) -> str:
+    """Minutes in words."""
+    if minutes < _LONG:
+        return counted(minutes, "minute")
+    hours = round(minutes / 60)
+    return counted(hours, "hour")
+
+
+def path_through(index: Index, files: Sequence[str], most: int = _STEPS) -> list[Step]:
+    """The most central files, in an order in which each stands on those before it, as far as that can be."""
+    chosen = folders(index).most_central(files, most)
+    bases = {index.base_of(path): place for place, path in enumerate(chosen)}
+    uses: Counter[tuple[int, int]] = Counter()
+    for base, place in bases.items():
+        for target, times in index.neighbours.uses.get(base, {}).items():
+            if target in bases:
+                uses[place, bases[target]] += times
+    return [Step(chosen[place], minutes_of(index, chosen[place])) for place in in_order(list(range(len(chosen))), uses)]
+
+
+def chapter_path(index: Index, chapter: Chapter, label: Piece) -> list[Block]:
+    """The way through one chapter."""
+    steps = path_through(index, chapter.files)
+    if not steps:
+        return []
+    total = sum(step.minutes for step in steps)
+    which = "this file" if len(steps) == 1 else f"these {len(steps)} files in this order"
+    return [Text(["To understand ", label, f", read {which}, about {spell(total)}:"]), steps_of(index, steps)]
+
+
+def steps_of(index: Index, steps: Sequence[Step]) -> Items:
+    """The files of a way, numbered, with their minutes."""
+    return Items(
+        [
+            Item([Ref(To.FILE, step.path), f", {counted(step.minutes, 'minute')}: ", *describe(index, step.path)])
+            for step in steps
+        ],
+        ordered=True,
+    )

@@ -1,0 +1,230 @@
+"""What is known of each folder: what lies in it, how much, what it is used for, and who uses it.
+
+In: an index. Out: `Folders`, made once for a repository, with sums over all that lies below each folder.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
+
+from concordance.extract.engine import language_of
+from concordance.model import Category, File, Kind, Skip
+
+from ..index import Index
+from ..ledger import Ledger, ledger
+
+NAMED = frozenset(
+    (Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION, Kind.MACRO, Kind.TYPE, Kind.UNION)
+)
+TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.UNION))
+_MOST_TYPES = 400
+_KEPT = 40  # definitions that are kept of a folder, the most used ones
+_PROSE = frozenset(("markdown", "rst", "text", "html", "jupyter"))
+
+
+class Folder:
+    """One folder; sums are over all that lies below it."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.files: list[str] = []  # directly in it
+        self.folders: list[str] = []
+        self.count = self.lines = self.size = self.tests = 0
+        self.nouns: Counter[str] = Counter()  # files by what they are called: "C++ file", "document"
+        self.languages: Counter[str] = Counter()  # files by language
+        self.language_lines: Counter[str] = Counter()
+        self.categories: Counter[str] = Counter()  # files by what they are for
+        self.category_lines: Counter[str] = Counter()
+        self.used: list[tuple[int, int]] = []  # how many files use a definition, and its id; the most used first
+
+    @property
+    def name(self) -> str:
+        """The last part of its path."""
+        return self.path.rpartition("/")[2]
+
+    def mostly(self, category: Category) -> bool:
+        """Whether more than half of its files are of a category."""
+        return 2 * self.categories[category] > self.count
+
+
+class Folders:
+    """All folders of a repository; "" is the root."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._ledger: Ledger = ledger(index)
+        self.all: dict[str, Folder] = {"": Folder("")}
+        for path in sorted(self._ledger.files):
+            home = self._made(path.rpartition("/")[0])
+            home.files.append(path)
+            for folder in above(path):
+                self._count(self.all[folder], self._ledger.files[path])
+        self.all = {path: self.all[path] for path in sorted(self.all)}
+        self.used_types: list[tuple[int, int]] = []  # the classes that most files use: how many, and the id
+        self.used_in: dict[str, list[tuple[int, int]]] = {}  # of each file, likewise
+        self._weigh()
+
+    def _made(self, path: str) -> Folder:
+        if path not in self.all:
+            self.all[path] = Folder(path)
+            self._made(path.rpartition("/")[0]).folders.append(path)
+        return self.all[path]
+
+    def _count(self, folder: Folder, file: File) -> None:
+        folder.count += 1
+        folder.lines += file.lines
+        folder.size += file.size
+        folder.tests += self._ledger.tests[file.path]
+        title = language_of(file.language).title if file.language and not file.skip else ""
+        if title and title != "Plain text":
+            folder.languages[title] += 1
+            folder.language_lines[title] += file.lines
+        folder.nouns[noun_of(file)] += 1
+        folder.categories[file.category] += 1
+        folder.category_lines[file.category] += file.lines
+
+    def _weigh(self) -> None:
+        """Hands the most used definitions up to every folder around them. Who uses a class where it is only named
+        ahead uses the one that is meant."""
+        census, index = self._index.census, self._index
+        kinds, ahead = census.kinds, self._index.facts.declared()
+        times_of = {one: times for one, times in census.used_by.items() if one < len(kinds) and kinds[one] in NAMED}
+        for one in sorted(ahead & times_of.keys()):
+            if kinds[one] in TYPES:
+                times = times_of.pop(one)
+                meant = [other for other in index.namesakes(index.keys[one], False) if kinds[other] in TYPES]
+                if meant:
+                    times_of[meant[0]] = max(times, times_of.get(meant[0], 0))
+        rows = [(times, one) for one, times in times_of.items()]
+        names = census.names
+        paths = {one: index.path_of(one) for _, one in rows}
+        rows = [row for row in rows if names[row[1]] != "main"]  # many files have one, and none uses another's
+        rows.sort(key=lambda row: (-row[0], names[row[1]], paths[row[1]], row[1]))
+        self.used_types = [row for row in rows if kinds[row[1]] in TYPES][:_MOST_TYPES]
+        for times, one in rows:
+            self.used_in.setdefault(paths[one], []).append((times, one))
+            for folder in above(paths[one]):
+                kept = self.all[folder].used
+                if len(kept) < _KEPT:
+                    kept.append((times, one))
+
+    # --- below and around
+
+    def below(self, path: str) -> Iterator[str]:
+        """Every file below a folder, in the order of paths."""
+        folder = self.all[path]
+        yield from folder.files
+        for child in folder.folders:
+            yield from self.below(child)
+
+    def around(self, path: str) -> tuple[Counter[str], Counter[str]]:
+        """What a folder uses outside of it, and who outside uses it: by the part of the repository that is nearest to
+        both, in numbers of files there. What code seems to use of tests is left out: only a name is alike."""
+        index, neighbours = self._index, self._index.neighbours
+        sets: list[set[int]] = [set(), set(), set(), set()]
+        for file in self.below(path):
+            base, is_test = index.base_of(file), self._ledger.files[file].category == Category.TEST
+            sets[is_test].update(neighbours.uses.get(base, ()))
+            sets[2 + is_test].update(neighbours.users.get(base, ()))
+        tests = self._tests
+        uses = (sets[0] - tests) | sets[1]
+        users = sets[2] | (sets[3] & tests)
+        return self._by_part(path, uses), self._by_part(path, users)
+
+    @cached_property
+    def _tests(self) -> set[int]:
+        return {base for base, _, _, category in self._index.bases if category == Category.TEST}
+
+    def _by_part(self, path: str, others: set[int]) -> Counter[str]:
+        """How many of some files lie in which part of the repository outside of a folder."""
+        mine, start = path.split("/"), f"{path}/"
+        found: Counter[str] = Counter()
+        parts: dict[str, str] = {}  # by folder; "" where the file itself is the part
+        for other in others:
+            there = self._index.path_of_base(other)
+            if there.startswith(start):
+                continue
+            folder = there.rpartition("/")[0]
+            part = parts.get(folder)
+            if part is None:
+                is_around = not folder or start.startswith(f"{folder}/")
+                part = parts[folder] = "" if is_around else _part_of(folder, mine)
+            found[part or there] += 1
+        return found
+
+    def central(self, path: str, most: int) -> list[str]:
+        """The most central files below a folder."""
+        return self.most_central(list(self.below(path)), most)
+
+    def most_central(self, files: Sequence[str], most: int) -> list[str]:
+        """The most central of some files: of source, or where there is little, of what there is most of."""
+        rows = self.telling(files)
+        ranks, users, base_of = self._index.ranks, self._index.neighbours.users, self._index.base_of
+        # A file that one central file alone uses is as central by its rank, but it is not what readers look for.
+        score = {file: ranks.get(file, 0.0) + math.log2(1 + len(users.get(base_of(file), ()))) / 10 for file in rows}
+        return sorted(rows, key=lambda file: (-score[file], file))[:most]
+
+    def telling(self, files: Sequence[str]) -> list[str]:
+        """The files that a reader looks for among some: source, if it has a quarter of the lines, else the kind of most
+        lines; what is made, borrowed or data only where there is nothing else."""
+        known = self._ledger.files
+        lines: Counter[str] = Counter()
+        for file in files:
+            lines[_READ_AS.get(known[file].category, known[file].category)] += known[file].lines
+        for aside in ASIDE & lines.keys():
+            lines[aside] = min(lines[aside], 1)
+        source = Category.SOURCE if 4 * lines[Category.SOURCE] >= sum(lines.values()) else ""
+        kind = source or max(lines, key=lambda one: (lines[one], one), default="")
+        return [
+            file
+            for file in files
+            if known[file].lines and _READ_AS.get(known[file].category, known[file].category) == kind
+        ]
+
+
+_NOUNS = {  # of files that are in no language that is read
+    Category.TEST: "test file", Category.DOCUMENTATION: "document", Category.BENCHMARK: "benchmark file",
+    Category.EXAMPLE: "example", Category.DATA: "data file", Category.CONFIGURATION: "configuration file",
+    Category.BUILD: "build file", Category.GENERATED: "generated file", Category.VENDORED: "vendored file",
+}  # fmt: skip
+
+
+def noun_of(file: File) -> str:
+    """What a file is called when files are counted; with an s behind it, several."""
+    title = language_of(file.language).title if file.language and not file.skip else "Plain text"
+    if file.category == Category.DOCUMENTATION and file.language in _PROSE:
+        return "document"
+    if file.skip == Skip.SYMLINK:
+        return "symbolic link"
+    if title != "Plain text":
+        return title if title.endswith("file") else f"{title} file"
+    return _NOUNS.get(Category(file.category)) or f"{file.type} file"
+
+
+ASIDE = frozenset((Category.DATA, Category.VENDORED, Category.GENERATED))
+_READ_AS: dict[str, str] = {Category.EXAMPLE: Category.SOURCE, Category.CONFIGURATION: Category.BUILD}
+
+
+def above(path: str) -> Iterator[str]:
+    """The folders that a path lies in, the nearest first, the root last."""
+    while path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def _part_of(folder: str, mine: list[str]) -> str:
+    """The outermost part of a folder's path that is not a folder around `mine`, too."""
+    theirs = folder.split("/")
+    depth = 0
+    while depth < len(mine) and depth < len(theirs) and mine[depth] == theirs[depth]:
+        depth += 1
+    return "/".join(theirs[: depth + 1])
+
+
+@lru_cache(1)
+def folders(index: Index) -> Folders:
+    """The folders of the repository that is asked."""
+    return Folders(index)

@@ -1,0 +1,194 @@
+"""The sections of a folder's page: its role, its concepts, how its parts depend, its important files, its tests.
+
+In: an index and a folder. Out: blocks. The folder's page and its chapter in the book are made of them; exact numbers
+are of what lies in the folder and of who uses it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from concordance.blocks import (
+    Block,
+    Graph,
+    Item,
+    Items,
+    Mono,
+    Node,
+    Piece,
+    Pieces,
+    Ref,
+    Table,
+    Text,
+    To,
+    counted,
+)
+from concordance.model import Category
+
+from ..about import ref_of
+from ..book.known import Known, best_in, known_in
+from ..described import describe
+from ..index import Index
+from ..ledger import ledger
+from . import Folder, folders
+
+_BOXES = 24
+_ARROWS = 40
+_NAMED = 5  # parts of the repository that are named in a sentence
+_FILES = 10
+_CONCEPTS = 8
+_SIGNATURE = 100  # letters of a signature that stands for words
+
+
+# --- who uses it, what it uses
+
+
+def standing(index: Index, folder: str) -> list[Block]:
+    """What a folder uses and who uses it, in a sentence each."""
+    if not folder:
+        return []
+    uses, users = folders(index).around(folder)
+    found: list[Block] = []
+    if users:
+        total = sum(users.values())
+        found.append(Text(["Used by ", f"{counted(total, 'file')} outside of it: ", *_parts(index, users), "."]))
+    if uses:
+        total = sum(uses.values())
+        found.append(Text(["It uses ", f"{counted(total, 'file')} outside of it: ", *_parts(index, uses), "."]))
+    if not users and not uses:
+        found.append(Text(["Nothing outside of it uses it by name, and it names nothing outside of it."]))
+    return found
+
+
+def _parts(index: Index, rows: Counter[str]) -> list[Piece]:
+    """Parts of the repository with how many of their files it is; the last ones summed up."""
+    ordered = sorted(rows.items(), key=lambda row: (-row[1], row[0]))
+    shown = ordered[: _NAMED + (len(ordered) == _NAMED + 1)]
+    pieces: list[list[Piece]] = [[part_ref(index, path), f" ({times:,})"] for path, times in shown]
+    left = ordered[len(shown) :]
+    if left:
+        pieces.append([f"{sum(times for _, times in left):,} in {counted(len(left), 'other part')} of the repository"])
+    found: list[Piece] = []
+    for number, piece in enumerate(pieces):
+        found += ([" and " if number == len(pieces) - 1 else ", "] if number else []) + piece
+    return found
+
+
+def part_ref(index: Index, path: str) -> Ref:
+    """A link to a part of the repository: a folder or a file."""
+    return Ref(To.INDEX if path in folders(index).all else To.FILE, path, "", path)
+
+
+# --- concepts
+
+
+def concepts(index: Index, folder: Folder, most: int = _CONCEPTS) -> list[Block]:
+    """The definitions that other files use most, each with what its author says of it."""
+    rows = known_in(index, folder, most)
+    if not rows:
+        return []
+    return [Items([concept(index, row) for row in rows])]
+
+
+def concept(index: Index, row: Known) -> Item:
+    """One definition: its name, what it is, its author's first sentence, and how many files use it."""
+    where: Piece = Ref(To.FILE, row.path, "", row.path.rpartition("/")[2])
+    pieces: list[Piece] = [ref_of(index, row.id), f", {row.kind} in ", where, f", used in {counted(row.times, 'file')}"]
+    if not row.words and row.signature and len(row.signature) <= _SIGNATURE:
+        return Item([*pieces, ": ", Mono(row.signature)])
+    return Item([*pieces, *([": ", *row.words] if row.words else [])])
+
+
+# --- how the parts depend
+
+
+def diagram(index: Index, folder: Folder) -> list[Block]:
+    """How the parts of a folder use one another, drawn, and what is not drawn in words."""
+    start = f"{folder.path}/" if folder.path else ""
+    arrows = Counter(
+        {
+            (here, there): times
+            for (here, there), times in index.folder_edges(folder.path).items()
+            if not _is_test(index, start + there) or _is_test(index, start + here)
+        }
+    )
+    if not arrows:
+        return []
+    weight: Counter[str] = Counter()
+    for (here, there), times in arrows.items():
+        weight[here] += times
+        weight[there] += times
+    chosen = {name for name, _ in sorted(weight.items(), key=lambda row: (-row[1], row[0]))[:_BOXES]}
+    inside = {pair: times for pair, times in arrows.items() if pair[0] in chosen and pair[1] in chosen}
+    drawn = _strongest(inside)
+    names = sorted({name for pair, _ in drawn for name in pair}, key=lambda name: (not name.endswith("/"), name))
+    nodes = [Node(name, name) for name in names]
+    graph = Graph(nodes, [(here, there, f"{times:,}") for (here, there), times in drawn])
+    total = len(folder.files) + len(folder.folders)
+    words = "An arrow leads from who uses to what is used; its number counts pairs of files."
+    if len(drawn) < len(arrows):
+        words += (
+            f" Drawn are {len(names)} of {total} parts and {len(drawn)} of {len(arrows):,} arrows, those of most uses."
+        )
+    elif len(names) < total:
+        left = total - len(names)
+        words += f" {counted(left, 'other part')} {'stands' if left == 1 else 'stand'} alone."
+    return [graph, Text([words])]
+
+
+def _is_test(index: Index, path: str) -> bool:
+    if path.endswith("/"):
+        folder = folders(index).all.get(path[:-1])
+        return folder is not None and folder.mostly(Category.TEST)
+    return index.category_of(path) == Category.TEST
+
+
+def _strongest(arrows: dict[tuple[str, str], int]) -> list[tuple[tuple[str, str], int]]:
+    """The arrows of most uses; of each part at least its strongest, as far as there is room."""
+    ordered = sorted(arrows.items(), key=lambda row: (-row[1], row[0]))
+    kept: dict[tuple[str, str], int] = {}
+    seen: set[str] = set()
+    for pair, times in ordered:
+        if pair[0] not in seen or pair[1] not in seen:
+            seen.update(pair)
+            kept[pair] = times
+    for pair, times in ordered:
+        if len(kept) >= _ARROWS:
+            break
+        kept.setdefault(pair, times)
+    return sorted(kept.items(), key=lambda row: row[0])
+
+
+# --- files
+
+
+def important(index: Index, paths: Sequence[str], folder: str) -> Table:
+    """Files with what they are and why they matter."""
+    rows: list[list[Pieces]] = []
+    for path in paths:
+        label = path[len(folder) + 1 :] if folder else path
+        rows.append([[Ref(To.FILE, path, "", label)], describe(index, path), why(index, path)])
+    return Table(["File", "What it is", "Why it matters"], rows)
+
+
+def why(index: Index, path: str) -> list[Piece]:
+    """Why a file matters: who uses it, and what of it most."""
+    users = len(index.neighbours.users.get(index.base_of(path), ()))
+    best = best_in(index, path)
+    if not users and best is None:
+        tests = ledger(index).tests[path]
+        return [counted(tests, "test")] if tests else [counted(ledger(index).files[path].lines, "line")]
+    found: list[Piece] = [f"used by {counted(users, 'file')}"] if users else []
+    if best is not None:
+        times, one = best
+        how = "all for " if times >= users > 1 else "for " if times >= users else "most for "
+        found += [", " if found else "", how, ref_of(index, one, short=True)]
+        found += [f" ({times:,})"] if how == "most for " else []
+    return found
+
+
+def important_files(index: Index, folder: str) -> list[Block]:
+    """The files of a folder that matter most."""
+    paths = folders(index).central(folder, _FILES)
+    return [important(index, paths, folder)] if paths else []

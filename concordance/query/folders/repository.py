@@ -1,0 +1,178 @@
+"""The repository as a whole: its name, what it says it is, how it is laid out, and where a reader may start.
+
+In: an index. Out: the blocks of the root's index. Exact sums of the whole stand here and in the report only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from concordance.blocks import (
+    Block,
+    Code,
+    Heading,
+    Item,
+    Items,
+    Mono,
+    Piece,
+    Pieces,
+    Ref,
+    Strong,
+    Table,
+    Text,
+    To,
+    counted,
+    listed,
+)
+from concordance.model import Category, Kind
+
+from ..described import describe
+from ..described.opening import Opening, opening
+from ..index import Index
+from ..ledger import ledger, outline
+from . import folders
+from .contents import subfolders
+from .words import made_of
+
+_BUILDS = (
+    "pyproject.toml", "setup.py", "setup.cfg", "CMakeLists.txt", "Makefile", "package.json", "Cargo.toml", "go.mod",
+    "BUILD.bazel", "WORKSPACE", "pom.xml", "build.gradle", "build.gradle.kts", "meson.build", "configure.ac", "Kconfig",
+    "Dockerfile", "environment.yml", "requirements.txt", "tox.ini",
+)  # fmt: skip
+_GUIDES = re.compile(r"(?:readme|contributing|architecture|hacking|install|security|changelog|glossary)[^/]*$", re.I)
+_SUBJECT = re.compile(r"[*_`\[]*([A-Z][\w.+-]*(?: [A-Z][\w.+-]*)?)[*_`]*(?:\]\([^()]*\))? (?:is|provides|contains) ")
+_CENTRAL = 12
+_TESTS = 3
+
+
+@lru_cache(1)
+def name_of(index: Index) -> str:
+    """What the repository calls itself: by its README's title or first sentence, its package or its project."""
+    files = {path.lower(): path for path in folders(index).all[""].files}
+    for name in ("readme.md", "readme.rst", "readme.txt", "readme"):
+        if name in files:
+            heads = [s for s in outline(index, files[name]).symbols if s.kind == Kind.HEADING][:1]
+            if heads and heads[0].line < 12 and len(heads[0].name.split()) <= 3:
+                return heads[0].name.strip("` ")
+    words = readme(index)
+    subject = _SUBJECT.match(words.text) if words is not None else None
+    if subject:
+        return subject[1]
+    for name in ("pyproject.toml", "package.json", "cargo.toml", "setup.cfg"):
+        if name in files:
+            keys = [s for s in outline(index, files[name]).symbols if s.name == "name" and s.kind == Kind.KEY]
+            value = keys[0].signature.partition("=")[2].strip().strip("\"'") if keys else ""
+            if re.fullmatch(r"[\w.@/ -]{1,60}", value):
+                return value
+    return "this repository"  # its folder has another name in every clone
+
+
+def readme(index: Index) -> Opening | None:
+    """How the root's README opens."""
+    files = {path.lower(): path for path in folders(index).all[""].files}
+    for name in ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown"):
+        if name in files and not ledger(index).files[files[name]].skip:
+            found = opening(index, files[name])
+            if found is not None:
+                return found
+    return None
+
+
+def front(index: Index) -> Iterator[Block]:
+    """What the repository is, how it is laid out, and where to start."""
+    root = folders(index).all[""]
+    yield Heading(2, ["Overview"])
+    words = readme(index)
+    if words is not None:
+        yield Text([Ref(To.FILE, words.path), " opens:", words.cite()])
+        yield words.block()
+    tests = f" and {counted(root.tests, 'test')}" if root.tests else ""
+    symbols = sum(1 for key in index.keys if key)
+    yield Text(
+        [f"{counted(root.count, 'file')}, {counted(root.lines, 'line')}: {made_of(root)}. "
+         f"They define {counted(symbols, 'name')}{tests}."]
+    )  # fmt: skip
+    yield Heading(2, ["Where to Start"])
+    yield from starts(index)
+    if root.folders:
+        yield Heading(2, ["Subfolders"])
+        yield subfolders(index, root.folders)
+    yield Heading(2, ["Languages"])
+    yield languages(index)
+    yield Heading(2, ["Most Central Files"])
+    yield Text(["By how often a reader who follows uses from file to file would come to them."])
+    yield central(index)
+
+
+def starts(index: Index) -> list[Block]:
+    """The documents, the book, the build and the tests: what a reader opens first."""
+    root = folders(index).all[""]
+    items: list[Item] = []
+    guides = [path for path in root.files if _GUIDES.match(path)]
+    guides.sort(key=lambda path: (not path.lower().startswith("readme"), path))
+    if guides:
+        items.append(Item([Strong("Read"), ": ", *listed([Ref(To.FILE, path) for path in guides])]))
+    items.append(
+        Item([Strong("The book"), ": ", Ref(To.BOOK, "", "", "comprehensive_book.md"),
+              ", chapters in an order in which one can read; ", Ref(To.LETTERS, "", "", "keywords.md"),
+              ", every name from A to Z; ", Ref(To.REPORT, "", "", "verification_report.md"),
+              ", what was read and what was not"])
+    )  # fmt: skip
+    docs = [path for path in root.folders if folders(index).all[path].mostly(Category.DOCUMENTATION)]
+    if docs:
+        items.append(Item([Strong("Documents"), ": ", *listed([Ref(To.INDEX, path, "", path) for path in docs])]))
+    builds = [path for path in _BUILDS if path in ledger(index).files]
+    if builds:
+        items.append(Item([Strong("Build"), ": ", *listed([Ref(To.FILE, path) for path in builds])]))
+    blocks: list[Block] = []
+    commands = _commands(index)
+    if commands:
+        where = [path for path in root.folders if folders(index).all[path].mostly(Category.TEST)]
+        more: list[Piece] = [" in ", *listed([Ref(To.INDEX, path, "", path) for path in where])] if where else []
+        items.append(Item([Strong("Tests"), f": {counted(root.tests, 'test')}", *more, "; to run a file of them:"]))
+        blocks.append(Code("\n".join(commands) + "\n", "bash"))
+    return [Items(items), *blocks]
+
+
+def _commands(index: Index) -> list[str]:
+    """The commands that run the files with the most tests, one for each language."""
+    found: dict[str, str] = {}
+    counts = ledger(index).tests
+    for path, _ in sorted(counts.items(), key=lambda row: (-row[1], row[0])):
+        language = index.language_of(path)
+        if language not in found:
+            command = index.runners.command(path, language, "")
+            if command:
+                found[language] = command
+        if len(found) == _TESTS:
+            break
+    return list(found.values())
+
+
+def languages(index: Index) -> Table:
+    """Languages by lines."""
+    root = folders(index).all[""]
+    total = sum(root.language_lines.values()) or 1
+    rows: list[list[Pieces]] = []
+    for name, lines in sorted(root.language_lines.items(), key=lambda row: (-row[1], row[0])):
+        share = 100 * lines / total
+        rows.append(
+            [[name], [f"{root.languages[name]:,}"], [f"{lines:,}"], [f"{share:.1f} %" if share >= 0.1 else "< 0.1 %"]]
+        )
+    return Table(["Language", "Files", "Lines", "Share"], rows)
+
+
+def central(index: Index) -> Table:
+    """The most central files, with who uses them."""
+    rows: list[list[Pieces]] = []
+    for path in folders(index).central("", _CENTRAL):
+        users = len(index.neighbours.users.get(index.base_of(path), ()))
+        rows.append([[Ref(To.FILE, path)], [f"{users:,}"], describe(index, path)])
+    return Table(["File", "Used by files", "What it is"], rows)
+
+
+def title_of(index: Index) -> Piece:
+    """The repository's name as it stands in titles."""
+    return Mono(name_of(index))

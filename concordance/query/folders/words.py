@@ -1,0 +1,147 @@
+"""What a folder is, in words: its own (README, package documentation, a guide's entry), and else what its facts say.
+
+In: an index and a folder. Out: `describe_folder`, one line for a table; `own_words`, what its authors say of it at
+more length, each with where it stands; and how much of what lies in it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache
+from typing import NamedTuple
+
+from concordance.blocks import Block, Cite, Mono, Piece, Pieces, Ref, Text, To, counted, listed
+from concordance.model import Category
+
+from ..about import ref_of
+from ..described import describe
+from ..described.entries import entry
+from ..described.opening import opening
+from ..described.quoted import first_sentence, instructs, is_statement, quote
+from ..index import Index
+from ..ledger import ledger, outline
+from . import Folder, folders
+
+_READMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown")
+_PACKAGES = ("__init__.py", "__init__.pyi", "doc.go", "mod.rs", "lib.rs", "package-info.java", "index.ts", "index.js")
+_SHOWN = 3
+
+
+class Said(NamedTuple):
+    """What a file says of the folder it lies in."""
+
+    path: str
+    words: str
+
+
+def sayings(index: Index, folder: str) -> list[Said]:
+    """What the files of a folder say of it: its README, then the file that speaks for the package."""
+    files = {path.rpartition("/")[2].lower(): path for path in folders(index).all[folder].files}
+    found = []
+    for name in (*_READMES, *_PACKAGES):
+        path = files.get(name)
+        if path is None or ledger(index).files[path].skip:
+            continue
+        doc = outline(index, path).doc
+        if is_statement(first_sentence(doc, index.language_of(path))):
+            found.append(Said(path, doc))
+    return found
+
+
+@lru_cache(2048)
+def describe_folder(index: Index, folder: str) -> Pieces:
+    """One line about a folder: a guide's entry, then what its own files say, instructions last."""
+    told = entry(index, folder) if folder else []
+    if told:
+        return told
+    for said in sayings(index, folder):
+        sentence = first_sentence(said.words, index.language_of(said.path))
+        if not instructs(sentence):
+            return quote(index, said.path, sentence, said.words)
+    return _by_facts(index, folders(index).all[folder])
+
+
+def _by_facts(index: Index, folder: Folder) -> list[Piece]:
+    """What lies in it, and what of that others use most."""
+    if folder.count == 1:
+        path = next(folders(index).below(folder.path))
+        return ["only ", Ref(To.FILE, path, "", path[len(folder.path) + 1 :]), ": ", *describe(index, path)]
+    found: list[Piece] = [_workflows(index, folder) or made_of(folder)]
+    if folder.tests and folder.mostly(Category.TEST):
+        found.append(f" with {counted(folder.tests, 'test')}")
+    names = names_of(index, folder, _SHOWN)
+    if names:
+        found += ["; most used: ", *listed(names)]
+    elif folder.count <= _SHOWN and len(folder.files) == folder.count:
+        found += [": ", *listed([Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in folder.files])]
+    elif not folder.files and len(folder.folders) == 1:
+        inner = folder.folders[0]
+        found += [", all in ", Ref(To.INDEX, inner, "", inner.rpartition("/")[2])]
+    elif not folder.tests:
+        found += _alike(folder)
+    return found
+
+
+def _workflows(index: Index, folder: Folder) -> str:
+    """How many workflows, where there is nothing else in it."""
+    if folder.languages["YAML"] < folder.count or folder.folders:
+        return ""
+    jobs = [any(s.name == "jobs" and s.parent < 0 for s in outline(index, path).symbols) for path in folder.files]
+    return counted(len(jobs), "workflow") if all(jobs) else ""
+
+
+def names_of(index: Index, folder: Folder, most: int) -> list[Piece]:
+    """The definitions in a folder that most files use, each name once."""
+    found: dict[str, Piece] = {}
+    for times, one in folder.used:
+        ref = ref_of(index, one, short=True)
+        if times > 1 and len(found) < most:
+            found.setdefault(ref.label, ref)
+    return list(found.values())
+
+
+def _alike(folder: Folder) -> list[Piece]:
+    """What the names of many files have in common."""
+    names = [path.rpartition("/")[2] for path in folder.files]
+    ends = Counter(f".{name.rpartition('.')[2]}" for name in names if "." in name.lstrip("."))
+    if not ends:
+        return []
+    if max(folder.nouns, key=lambda noun: (folder.nouns[noun], noun)).endswith(" file") and folder.languages:
+        return []  # the language says as much
+    end, times = min(ends.items(), key=lambda row: (-row[1], row[0]))
+    if times > 3 and 2 * times > len(names):
+        return [", ", f"{times:,} of them ", Mono(f"*{end}")] if times < folder.count else [", all ", Mono(f"*{end}")]
+    return []
+
+
+def made_of(folder: Folder) -> str:
+    """How many files of which language or kind: `41 C++ files, 12 CUDA files and 3 others`."""
+    rows = sorted(folder.nouns.items(), key=lambda row: (-row[1], row[0]))
+    shown = [(name, times) for name, times in rows[:_SHOWN] if 12 * times >= folder.count]
+    left = folder.count - sum(times for _, times in shown)
+    if left and len(rows) == len(shown) + 1:
+        shown.append(rows[len(shown)])
+        left = 0
+    words = [counted(times, name) for name, times in shown]
+    return _and([*words, *([counted(left, "other")] if left and words else [])]) or counted(folder.count, "file")
+
+
+def _and(words: list[str]) -> str:
+    return "".join(str(piece) for piece in listed(words))
+
+
+def role_words(index: Index, folder: str) -> list[Block]:
+    """What the authors say of a folder: a guide's entry, and how its README and its package's words open."""
+    blocks: list[Block] = []
+    told = entry(index, folder) if folder else []
+    if told:
+        cite = next(piece for piece in told if isinstance(piece, Cite))
+        blocks.append(Text([Ref(To.FILE, cite.path), ": ", *told]))
+    for said in sayings(index, folder):
+        words = opening(index, said.path)
+        if words is not None:
+            blocks += [
+                Text([Ref(To.FILE, said.path, "", said.path.rpartition("/")[2]), ":", words.cite()]),
+                words.block(),
+            ]
+    return blocks

@@ -1,0 +1,130 @@
+"""Authors' documentation as Markdown that is safe to be shown, with links to the symbols it names.
+
+In: a docstring or the bare words of a documentation comment, and who knows the symbols. Out: the pieces of a
+`blocks.Doc`: Markdown, with a `Ref` wherever a name is known. Whatever the author wrote, a CommonMark parser finds no
+HTML in it, no link but to http, https and mail addresses, no heading, and no fence that stays open: what is not
+understood as markup is shown as it was written. Signs that turn the direction of text or are not to be seen are
+written out.
+"""
+
+from __future__ import annotations
+
+import re
+
+from concordance.blocks import Ref
+
+from .blocks import Blocks, Dialect
+from .commands import only_member, without_tags
+from .lines import collected
+from .said import first_sentence as first_sentence
+from .said import is_licence as is_licence
+from .said import said as said
+from .shapes import joined
+from .words import Link, Words
+
+_PLAIN = re.compile(r"[A-Za-z](?:[\w ,;'\"/?%^=+-]|\.(?! )|[.:!)] (?=[A-Za-z])|[.)]$|\((?![)]))*+", re.A)
+_HIDDEN = re.compile(
+    "[\0-\x08\x0b\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+)
+_REST = re.compile(
+    r"^[ ]*(?:\.\. (?:\w[\w:-]*::|\[\w+\] )|:(?:param|returns?|type|rtype|raises|arg)\b[^:\n]*:)|:\w+:`", re.M
+)
+_COMMANDS = re.compile(
+    r"^[ ]*[@\\](?:param|returns?|brief|type|throws?|raises|note|see|code|todo|deprecated|details|file|since|package"
+    r")\b",
+    re.M,
+)
+_TOLD = re.compile(  # lines that speak to tools
+    r"^[ ]*(?:NOLINT\w*|clang-format (?:on|off)|IWYU pragma|@ts-\w+|eslint-\w+|pylint:|flake8:|mypy:|noqa\b|"
+    r"type: ignore|pragma: no cover|fmt: (?:on|off)|-\*-|vim?:[ ]|prettier-ignore).*$",
+    re.M,
+)
+_TAGS = re.compile(r"</?[a-zA-Z]\w*[^<>]*>|&\w+;|&#\d+;")
+
+_PYTHON = frozenset(("python", "cython", "rst", "starlark", "cmake", "text", "toml"))
+_C = frozenset(("c", "cpp", "cuda", "objc", "objcpp"))
+_COMMANDED = _C | frozenset(
+    (
+        "java",
+        "javascript",
+        "typescript",
+        "tsx",
+        "jsx",
+        "php",
+        "csharp",
+        "kotlin",
+        "scala",
+        "swift",
+        "dart",
+        "groovy",
+        "proto",
+    )
+)
+_MARKED = frozenset(
+    ("rust", "markdown", "javascript", "typescript", "tsx", "jsx", "swift", "kotlin", "dart", "julia", "elixir", "zig")
+)
+
+
+def _no_link(_: str) -> None:
+    return None
+
+
+def markdown(doc: str, language: str, link: Link = _no_link) -> tuple[str | Ref, ...]:
+    """A documentation comment as pieces of Markdown and links. `link` is asked for what a name means."""
+    doc = visible(doc).strip("\n")
+    if len(doc) < 200 and "\n" not in doc and _PLAIN.fullmatch(doc) and "_ " not in doc and "__" not in doc:
+        return (doc,)
+    dialect = _dialect(doc, language)
+    words = Words(
+        link, rest=dialect.rest, commands=dialect.commands, intra=language in ("rust", "go"), calls=language in _C,
+        arguments=language == "c",
+    )  # fmt: skip
+    if (dialect.commands or dialect.headings) and _TAGS.search(doc):
+        doc = visible(without_tags(doc))
+    if language in _C and doc.startswith("@"):
+        doc = only_member(doc)
+    lines = [line.rstrip() for line in doc.expandtabs(8).split("\n")]
+    if _TOLD.search(doc):
+        lines = [line for line in lines if not _TOLD.match(line)]
+    if dialect.rest and ".. " in doc:
+        lines = collected(lines, words)
+    text = joined(Blocks(words, language, dialect).convert(lines))
+    if not words.refs:
+        return (text,) if text else ()
+    pieces = text.split("\0")
+    return tuple(words.refs[int(piece)] if place % 2 else piece for place, piece in enumerate(pieces) if piece)
+
+
+def visible(text: str) -> str:
+    """Text whose hidden signs are written out, and whose lines all end in one way."""
+    if "\r" in text or "\f" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
+    if text.isascii() and text.isprintable():
+        return text
+    return _HIDDEN.sub(_written_out, text)
+
+
+def _written_out(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if match[0] in ("\ufeff", "\0"):
+        return ""
+    return f"\\u{code:04x}" if code > 0xFF else f"\\x{code:02x}"
+
+
+def _dialect(doc: str, language: str) -> Dialect:
+    """The ways of writing that a language's comments use, and those that the text itself shows."""
+    rest = language in _PYTHON
+    if not rest and (":" in doc and _REST.search(doc)):
+        rest = True
+    commanded = language in _COMMANDED
+    if not commanded and ("@" in doc or "\\" in doc) and _COMMANDS.search(doc):
+        commanded = True
+    marked = language in _MARKED
+    return Dialect(
+        rest=rest,
+        commands=commanded,
+        indented=1 if language == "go" else 4 if marked else 0,
+        headings=marked or language == "go",
+        fence="rust" if language == "rust" else "",
+        members="Members" if language == "c" and doc.startswith(("struct ", "union ", "enum ")) else "Parameters",
+    )

@@ -1,0 +1,400 @@
+"""The blocks of a documentation comment, whatever its convention, as blocks of Markdown.
+
+In: lines as the reader of comments leaves them. Out: `Made` blocks. Conventions are mixed freely in real comments, so
+one reader knows them all: what a line opens is seen by its first sign and its indentation, and the dialect only says
+which of the rarer ways count (reST's directives, Doxygen's commands, Markdown's indented code).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from . import commands, directives, sections, tables
+from .lines import (
+    DIRECTIVE,
+    STARTS,
+    UNDERLINE,
+    block_end,
+    doctest_end,
+    field_groups,
+    first_behind,
+    flat_end,
+    item_lines,
+    titled_end,
+)
+from .shapes import Made, evened, fenced, is_code, is_drawn, joined, language_of, led, listed
+from .words import Words, code
+
+_DEEPEST = 8  # levels of indentation that mean something
+_FENCE = re.compile(r"(`{3,}|~{3,})[ ]*(?:\{?\.?([\w+#-]*)[^`]*)?$")
+_BULLET = re.compile(r"[-*+•‣][ ]+(?=\S)")
+_NUMBER = re.compile(r"(?:(\d{1,4}|\#)[.)]|\((\d{1,2}|[a-z]|[ivx]{1,4})\)|([a-z])\))[ ]+(?=\S)")
+_FOOTNOTE = re.compile(r"\.\.[ ]+\[([^\]]+)\][ ]*(.*)", re.S)
+_HEADING = re.compile(r"#{1,6}[ ]+(?=\S)")
+_LABEL = re.compile(r"[A-Z][\w/'&-]{1,30}(?: (?:[A-Z]|of |and |the )[\w/'&-]{1,30}){0,4}(?: [\w/'&-]{1,20})?::?")
+_SIGNATURE = re.compile(r"[A-Za-z_][\w.]*\([^`\n]*\)(?:[ ]*->[ ]*[^`\n]*[^`.\n])?")
+_WORDS = re.compile(r"[A-Z][\w'`:,.~-]*(?: [\w'`:,.~-]+){3,}")
+_TERM = re.compile(r"(?:[^\s.,;:!?](?:.{0,70}[^.,;:!?\s])?)$")
+
+
+@dataclass
+class Dialect:
+    """Which ways of writing count in a text."""
+
+    rest: bool = False  # directives, fields, literal blocks behind `::`
+    commands: bool = False  # `@param`, `\\brief`
+    indented: int = 0  # spaces that make a block code; 0: only where it looks like code
+    headings: bool = False  # `# Title`
+    fence: str = ""  # the language of a fence that names none
+    members: str = "Parameters"  # what `@name:` lists
+
+
+class Blocks:
+    """Reads one comment."""
+
+    def __init__(self, words: Words, language: str, dialect: Dialect) -> None:
+        self.words, self.language, self.dialect = words, language, dialect
+        self.members = dialect.members
+        self._depth = 0
+
+    def convert(self, lines: Sequence[str]) -> list[Made]:
+        """The blocks of some lines."""
+        if self._depth > _DEEPEST:
+            text = "\n".join(line.strip() for line in lines if line.strip())
+            return [Made("text", self.words.paragraph(text))] if text else []
+        self._depth += 1
+        made: list[Made] = []
+        at = 0
+        margin = -1
+        while at < len(lines):
+            text = lines[at].lstrip()
+            if not text:
+                at += 1
+                continue
+            indent = len(lines[at]) - len(text)
+            if margin < 0 or indent < margin:
+                margin = indent
+            if indent > margin and made:
+                at = self._deeper(lines, at, margin, made)
+            else:
+                at = self._open(lines, at, indent, text, made)
+        self._depth -= 1
+        return made
+
+    def _open(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[Made]) -> int:
+        """Reads the block that a line opens; gives the line behind it."""
+        sign = text[0]
+        end = at
+        if sign.isalpha():
+            end = self._section(lines, at, indent, text, made)
+            return (
+                end
+                if end > at
+                else self._titled(lines, at, indent, text, made) or self._paragraph(lines, at, indent, made)
+            )
+        if sign in "`~":
+            end = self._fence(lines, at, indent, text, made)
+        elif sign == ">":
+            end = self._quoted(lines, at, indent, text, made)
+        elif sign == "." and self.dialect.rest and (text.startswith(".. ") or text == ".."):
+            end = self._directive(lines, at, indent, text, made)
+        elif sign == ":" and sections.is_field(text):
+            groups, end = field_groups(lines, at, indent)
+            made += sections.fields(self, groups)
+        elif sign in "@\\" and self.dialect.commands:
+            end = commands.command(self, lines, at, indent, made)
+        elif sign == "#" and self.dialect.headings and _HEADING.match(text):
+            made.append(Made("text", self.words.label(text.strip("# "))))
+            end = at + 1
+        if end == at and sign in "+=|" and (end := tables.table_end(lines, at)) > at:
+            made.append(tables.table(self.words, lines[at:end]))
+        if end == at and (_BULLET.match(text) or _NUMBER.match(text)):
+            end = self._list(lines, at, indent, made)
+        if end == at and sign == "|" and text.startswith("| "):
+            end = self._line_block(lines, at, made)
+        if end > at:
+            return end
+        return self._titled(lines, at, indent, text, made) or self._paragraph(lines, at, indent, made)
+
+    # --- code
+
+    def _fence(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[Made]) -> int:
+        match = _FENCE.match(text)
+        if match is None:
+            return at
+        end = at + 1
+        while end < len(lines):
+            line = lines[end].strip()
+            if line.startswith(match[1]) and not line.strip(match[1][0]):
+                break
+            end += 1
+        body = [line[min(indent, len(line) - len(line.lstrip())) :] for line in lines[at + 1 : end]]
+        named = (match[2] or self.dialect.fence).partition(",")[0]
+        if self.language == "rust" and named in ("rust", "no_run", "ignore", "should_panic", "compile_fail", ""):
+            named = "rust"  # lines that begin with `# ` are for the compiler alone
+            body = [line for line in body if line.strip() != "#" and not line.lstrip().startswith("# ")]
+        if any(line.strip() for line in body):
+            made.append(fenced(body, named or language_of("\n".join(body), self.language)))
+        return end + 1
+
+    def _quoted(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[Made]) -> int:
+        end = at
+        if text.startswith(">>>"):
+            end = doctest_end(lines, at, indent)
+            made.append(fenced(lines[at:end], "python"))
+            return end
+        if self.dialect.headings and text.startswith("> "):
+            while end < len(lines) and lines[end].lstrip().startswith(">"):
+                end += 1
+            inside = self.convert([line.lstrip()[1:].removeprefix(" ") for line in lines[at:end]])
+            quote = "\n".join(f"> {line}".rstrip() for line in joined(inside).split("\n"))
+            made += [Made("quote", quote)] if inside else []
+        return end
+
+    def _deeper(self, lines: Sequence[str], at: int, margin: int, made: list[Made]) -> int:
+        """A block that is indented more than what is around it: code, or words that are set in."""
+        end = block_end(lines, at, margin)
+        block = list(lines[at:end])
+        body = evened(block)
+        first = body[0]
+        depth = len(block[0]) - len(block[0].lstrip()) - margin
+        after_blank = not lines[at - 1].strip()
+        opens = (
+            _BULLET.match(first) or _NUMBER.match(first) or _FENCE.match(first) or first.startswith((">>>", ".. ", "@"))
+        )
+        is_set_off = self.dialect.indented and depth >= self.dialect.indented and after_blank
+        bullets = sum(1 for line in body if _BULLET.match(line.lstrip()))
+        if not opens and (is_set_off or (bullets * 3 < len(body) and is_code(body))):
+            made += self._literal(body)
+        else:
+            made += self.convert(body)
+        return end
+
+    def _literal(self, lines: Sequence[str]) -> list[Made]:
+        """Lines that are meant as code; words among doctests are words all the same."""
+        body = evened(lines)
+        text = "\n".join(body)
+        if ">>> " in text and _WORDS.match(text):
+            return self.convert(body)
+        return [fenced(body, language_of(text, self.language))]
+
+    # --- reST
+
+    def _directive(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[Made]) -> int:
+        end = block_end(lines, at + 1, indent)
+        body = list(lines[at + 1 : end])
+        if match := DIRECTIVE.match(text):
+            if not body and not match[3] and end < len(lines):  # a body that its author forgot to indent
+                return end
+            while body and body[0].strip() and not body[0].lstrip().startswith(":") and match[1] is None:
+                if match[2].lower() not in ("function", "class", "method", "py:function", "image", "figure"):
+                    break
+                match = DIRECTIVE.match(f"{text} {body.pop(0).strip()}") or match
+                text = match[0]
+            if match[1] is None:
+                made += directives.directive(self, match[2], (match[3] or "").strip(), body)
+        elif match := _FOOTNOTE.match(text):
+            blocks = self.convert([match[2], *evened(body)])
+            made += led(f"\\[{self.words.markdown(match[1])}]", blocks)
+        return end
+
+    def _line_block(self, lines: Sequence[str], at: int, made: list[Made]) -> int:
+        end = at
+        while end < len(lines) and lines[end].lstrip().startswith("|"):
+            end += 1
+        rows = [lines[n].lstrip()[1:].strip() for n in range(at, end)]
+        if end - at < 2 or any("|" in row for row in rows):
+            made.append(fenced(lines[at:end]))
+        else:
+            made.append(Made("text", "\\\n".join(self.words.paragraph(row) for row in rows if row)))
+        return end
+
+    # --- titles and sections
+
+    def _titled(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[Made]) -> int:
+        """A title that is underlined, and what NumPy's convention says of some; 0 where there is none."""
+        if UNDERLINE.fullmatch(text):
+            over = at + 2 < len(lines) and lines[at + 1].strip() and lines[at + 2].strip() == text
+            if over:
+                made.append(Made("text", self.words.label(lines[at + 1].strip())))
+            return at + 3 if over else at + 1
+        under = lines[at + 1].strip() if at + 1 < len(lines) else ""
+        if not under or under[0] not in "=-~^\"'`#*+.:_" or not UNDERLINE.fullmatch(under):
+            return 0
+        key = sections.is_titled(text)
+        if key and key not in sections.PROSE:
+            end = titled_end(lines, at + 2, indent)
+            made += sections.numpy(self, key, lines[at + 2 : end])
+            return end
+        title = (sections.PROSE.get(key) or text) if key else text
+        made.append(Made("text", self.words.label(title.rstrip(":") + (":" if key else ""))))
+        return at + 2
+
+    def _section(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[Made]) -> int:
+        """A section with its header on a line of its own, or before its words; the line itself where there is none."""
+        head = sections.header(text)
+        end = block_end(lines, at + 1, indent)
+        if head is None:
+            is_own = text[-1] == ":" and (at == 0 or not lines[at - 1].strip()) and _LABEL.fullmatch(text)
+            if not is_own or end == at + 1 or not any(line.strip() for line in lines[at + 1 : end]):
+                return at
+            made.append(Made("text", self.words.label(text.rstrip(":") + ":")))
+            first = next(n for n in range(at + 1, end) if lines[n].strip())
+            if text.endswith("::") and self.dialect.rest:
+                made += self._literal(lines[first:end])
+                return end
+            return self._deeper(lines, first, indent, made)
+        key, inline = head
+        is_empty = not any(line.strip() for line in lines[at + 1 : end])
+        if is_empty and not inline:
+            bullets = at + 1 < len(lines) and _BULLET.match(lines[at + 1].lstrip())
+            if (at == 0 or bullets) and key not in sections.PROSE:  # a docstring's first line has no margin of its own
+                end = flat_end(lines, at + 1)
+            elif key in sections.PROSE and (
+                first_behind(lines, at + 1).startswith((">>>", "```")) or not first_behind(lines, at + 1)
+            ):
+                made += (
+                    [Made("text", f"**{sections.PROSE[key] or text.rstrip(':')}:**")]
+                    if first_behind(lines, at + 1)
+                    else []
+                )
+                return at + 1
+        if end == at + 1 and not inline:
+            return at
+        if inline and key in sections.ITEMS and is_empty:
+            return at
+        if inline and is_empty:  # words that go on without being indented
+            while end < len(lines) and lines[end].strip() and not STARTS.match(lines[end].lstrip()):
+                if sections.header(lines[end].lstrip()):
+                    break
+                end += 1
+        body = list(lines[at + 1 : end])
+        if text.endswith("::") and self.dialect.rest and key in sections.PROSE:
+            made += [Made("text", f"**{sections.PROSE[key]}:**"), *self._literal(body)]
+        else:
+            made += sections.google(self, key, inline, body)
+        return end
+
+    # --- lists and paragraphs
+
+    def _list(self, lines: Sequence[str], at: int, indent: int, made: list[Made]) -> int:
+        """Items that stand at one indentation, each with what is indented below it."""
+        numbered = _NUMBER.match(lines[at].lstrip())
+        pattern = _NUMBER if numbered else _BULLET
+        items: list[list[Made]] = []
+        end = at
+        while end < len(lines):
+            text = lines[end].lstrip()
+            match = pattern.match(text) if len(lines[end]) - len(text) == indent else None
+            if match is None:
+                break
+            first, end = end, block_end(lines, end + 1, indent)
+            while (
+                end < len(lines)
+                and lines[end - 1].strip()
+                and lines[end].strip()
+                and not STARTS.match(lines[end].lstrip())
+            ):
+                if len(lines[end]) - len(lines[end].lstrip()) < indent:
+                    break
+                end = block_end(lines, end + 1, indent)  # a line that goes on without being indented
+            blocks = self.convert(item_lines(text[match.end() :], lines[first + 1 : end], indent + match.end()))
+            is_plain = not numbered or numbered[1]
+            items.append(blocks if is_plain else led(match[0].strip(), blocks))
+            behind = end
+            while behind < len(lines) and not lines[behind].strip():
+                behind += 1
+            if behind < len(lines) and pattern.match(lines[behind].lstrip()):
+                end = behind
+        if numbered and numbered[1] and len(items) == 1 and numbered[1] not in ("0", "1", "#"):
+            return at  # a number that a sentence begins with
+        start = int(numbered[1]) if numbered and numbered[1] and numbered[1].isdigit() else 1
+        made += listed(items, start if numbered and numbered[1] else -1)
+        return end
+
+    def _paragraph(self, lines: Sequence[str], at: int, indent: int, made: list[Made]) -> int:
+        end = at + 1
+        is_rest = self.dialect.rest
+        while end < len(lines):
+            line = lines[end]
+            text = line.lstrip()
+            if not text:
+                break
+            depth = len(line) - len(text)
+            if depth < indent or (STARTS.match(text) and self._breaks(lines, end, text, depth > indent)):
+                break
+            if depth > indent and (
+                lines[end - 1].endswith(":") or (end == at + 1 and is_rest and self._is_term(lines, at))
+            ):
+                break
+            if depth == indent and (sections.header(text) or ("", "x"))[1] == "":
+                break
+            if end + 1 < len(lines) and lines[end + 1].lstrip()[:3] in ("---", "===") and sections.is_titled(text):
+                break
+            end += 1
+        block = list(lines[at:end])
+        if len(block) > 1 and (named := sections.aligned(block, indent)):
+            made += sections.shown(self, named)
+            return end
+        if len(block) > 1 and is_drawn(block):
+            made.append(fenced(block))
+            return end
+        text = "\n".join([line.strip() for line in block])
+        if at == 0 and end == at + 1 and _SIGNATURE.fullmatch(text):
+            made.append(Made("text", code(text)))
+            return end
+        below = block_end(lines, end, indent)
+        literal = text.endswith("::") and (is_rest or (end < len(lines) and not lines[end].strip()))
+        if literal and any(line.strip() for line in lines[end:below]):
+            text = text[:-2] if text == "::" or text[-3].isspace() else text[:-1]
+            made += [Made("text", self.words.paragraph(text.rstrip()))] if text.strip() else []
+            made += self._literal(lines[end:below])
+            return below
+        if end == at + 1 and end < below and lines[end].strip() and is_rest and self._is_term(lines, at):
+            made += listed([led(f"{self.words.label(text)}:", self.convert(evened(lines[end:below])))])
+            return below
+        if text.endswith("::") and is_rest:  # the code that it announces is not set off
+            text = text.removesuffix("::").rstrip()
+            text += ":" if text else ""
+        made += [Made("text", self.words.paragraph(text))] if text else []
+        return end
+
+    def _is_term(self, lines: Sequence[str], at: int) -> bool:
+        """Whether a line is what a definition below it defines, not the first line of a hanging paragraph."""
+        text = lines[at].strip()
+        if at + 1 >= len(lines) or not _TERM.match(text) or (at and lines[at - 1].strip()):
+            return False
+        below = lines[at + 1].strip()
+        return len(text) <= 48 and (below[:1].isupper() or text[:1] in "`'\"-" or " " not in text)
+
+    def _breaks(self, lines: Sequence[str], at: int, text: str, deeper: bool) -> bool:
+        """Whether a line that looks like the start of something ends the paragraph above it."""
+        sign = text[0]
+        before = lines[at - 1].rstrip()
+        if sign in "-*+•‣" and text[1:2] == " ":
+            return (
+                deeper
+                or before.endswith(":")
+                or self.dialect.headings
+                or sign == "•"
+                or _BULLET.match(before.lstrip()) is not None
+            )
+        if sign.isdigit():
+            return (
+                before.endswith(":")
+                or (text[:2] in ("1.", "1)") and (deeper or before.endswith(".")))
+                or _NUMBER.match(before.lstrip()) is not None
+            )
+        if sign == ":":
+            return sections.is_field(text)
+        if sign in "@\\":
+            return self.dialect.commands and commands.is_block(text, self.language)
+        if sign == "." and text.startswith(".. "):
+            return self.dialect.rest and "::" in text
+        if sign == "#" and text.lstrip("#")[:1] == " ":
+            return self.dialect.headings
+        if _FENCE.match(text) or text.startswith(">>>"):
+            return True
+        return tables.table_end(lines, at) > at

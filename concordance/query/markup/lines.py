@@ -1,0 +1,130 @@
+"""Lines of a documentation comment: which of them belong together.
+
+In: lines, and where something opens among them. Out: where it ends. reST's targets and substitutions, which stand
+anywhere and are meant everywhere, are taken out first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from . import sections
+from .words import Words
+
+DIRECTIVE = re.compile(r"\.\.[ ]+(?:\|([^|\n]+)\|[ ]+)?([A-Za-z][\w:.+-]*?)[ ]?::(?:[ ]+(.*)|$)", re.S)
+STARTS = re.compile(  # what may open a block in the middle of a paragraph
+    r"[-*+•‣] |(?:\d{1,4}|#)[.)] |>>>|```|~~~|\.\. ?\S|:[A-Za-z]|[@\\][\w{}.]|[=\-~^\"'`#*+.:_|]{3,}|#+ "
+)
+UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}")
+_TARGET = re.compile(r"\.\.[ ]+_`?([^`:]+)`?:(?:[ ]+(\S.*)|$)")
+
+
+def field_groups(lines: Sequence[str], at: int, indent: int) -> tuple[list[list[str]], int]:
+    """The fields of a list, each with its lines, and the line behind them."""
+    groups: list[list[str]] = []
+    end = at
+    while end < len(lines):
+        line = lines[end]
+        text = line.lstrip()
+        depth = len(line) - len(text)
+        if text and depth == indent and sections.is_field(text):
+            groups.append([text])
+        elif not text or depth > indent:
+            groups[-1].append(line)
+        elif depth < indent or not lines[end - 1].strip() or STARTS.match(text):
+            break
+        else:
+            groups[-1].append(line)
+        end += 1
+    return groups, end
+
+
+def block_end(lines: Sequence[str], at: int, indent: int) -> int:
+    """The line behind those that are indented more, blank lines at the end left out."""
+    end = last = at
+    while end < len(lines):
+        line = lines[end]
+        text = line.lstrip()
+        if text:
+            if len(line) - len(text) <= indent:
+                break
+            last = end + 1
+        end += 1
+    return last
+
+
+def titled_end(lines: Sequence[str], at: int, indent: int) -> int:
+    """The line behind a section whose title is underlined: that of the next title, of a directive, or less indented."""
+    end = at
+    while end < len(lines):
+        line = lines[end]
+        depth = len(line) - len(line.lstrip())
+        below = lines[end + 1].strip() if end + 1 < len(lines) else ""
+        opens = depth == indent and (UNDERLINE.fullmatch(below) or line.lstrip().startswith(".. "))
+        if line.strip() and (depth < indent or opens):
+            break
+        end += 1
+    return end
+
+
+def doctest_end(lines: Sequence[str], at: int, indent: int) -> int:
+    """The line behind a doctest, and those that follow it; blank lines inside of a printed value do not end it."""
+    end = asked = at
+    while end < len(lines):
+        line = lines[end]
+        text = line.lstrip()
+        if text.startswith(">>>"):
+            asked = end
+        elif not text:
+            behind = first_behind(lines[end : end + 3], 0)
+            if not behind.startswith(">>>"):
+                said = "".join(lines[asked:end])
+                if not behind or end - asked > 80 or said.count("[") <= said.count("]"):
+                    break
+        elif len(line) - len(text) < indent:
+            break
+        end += 1
+    return end
+
+
+def flat_end(lines: Sequence[str], at: int) -> int:
+    """The line behind a section whose entries are not indented."""
+    end = at
+    while end < len(lines) and not sections.header(lines[end].strip()):
+        if not lines[end].strip() and end > at:
+            break
+        end += 1
+    return end
+
+
+def first_behind(lines: Sequence[str], at: int) -> str:
+    """The first words behind a line."""
+    return next((line.strip() for line in lines[at:] if line.strip()), "")
+
+
+def collected(lines: Sequence[str], words: Words) -> list[str]:
+    """The lines without reST's targets and substitutions, which are noted; names of targets are marked as such."""
+    kept = []
+    for line in lines:
+        text = line.lstrip()
+        if text.startswith(".. _") and (target := _TARGET.match(text)):
+            if target[2]:
+                words.targets[" ".join(target[1].lower().split())] = target[2].strip()
+            continue
+        if text.startswith(".. |") and (match := DIRECTIVE.match(text)) and match[1]:
+            words.substitutions[match[1]] = (match[3] or "").strip() if match[2] == "replace" else match[1]
+            continue
+        kept.append(line)
+    simple = [name for name in words.targets if name.isidentifier()][:200]
+    if simple:
+        named = re.compile(rf"(?<![\w`])({'|'.join(simple)})_(?!\w)", re.I)
+        kept = [named.sub(r"`\1`_", line) for line in kept]
+    return kept
+
+
+def item_lines(text: str, below: Sequence[str], margin: int) -> list[str]:
+    """The lines of a list's item: what is indented more than its words stays so behind `::`."""
+    if text.endswith("::") and below:
+        return [text, *(line[margin:] if not line[:margin].strip() else line.lstrip() for line in below)]
+    return sections.evened_below([text, *below])

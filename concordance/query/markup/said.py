@@ -1,0 +1,349 @@
+"""What a documentation comment says first, in plain words; and whether it says anything but whose the file is.
+
+In: a docstring or the bare words of a comment. Out: its first sentence without markup, "" where nothing is said: a
+licence, a setting of an editor, a ruler, a signature, a thing to do. Titles, signatures and commands before the first
+words are passed over; a sentence ends neither behind an abbreviation nor inside of code or brackets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .commands import member_words
+
+_BLANK = re.compile(r"\n[ \t]*\n")
+_RULER = re.compile(r"\W{3,}|(?:[-=*#~_+.^]\s*){3,}")
+_UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}")
+_TO_TOOLS = re.compile(
+    r"-\*-|vim?:|.{0,12}\bcoding[:=]|\$\w+:.*\$$|#!|/?usr/bin/|pylint:|flake8|mypy:|ruff:|noqa|NOLINT|clang-format|eslint|"
+    r"type: ignore|@(?:ts-|flow|jsx|format|generated\b|nolint|oncall)|IWYU|prettier|isort:|fmt:|@\(\#\)|"
+    r"globals? \w+(?:,|$)",
+    re.I,
+)
+_SAYS_NOTHING = re.compile(
+    r"(?:todo|fixme|xxx|tbd)\b|n/?a\b|(?:created|written|modified|updated) (?:on|by|at)\b|(?:authors?|date|e-?mail|"
+    r"maintainers?|version|file ?name|file|owners?(?:\(s\))?)\s*:|\S+\.(?:py|h|hpp|c|cc|cpp|cu|cuh|js|ts|go|rs|java|"
+    r"sh|md|rst)"
+    r"\.?$|do not (?:edit|modify)|please do not edit|https?://\S+$",
+    re.I,
+)
+_LABEL = re.compile(
+    r"(?:note|nb|notice|warning|description|purpose|summary|overview)\s*:+\s*(?=\S)|returns?:\s+(?=\S)", re.I
+)
+_FILE_NAME = re.compile(
+    r"[\w./-]*\w\.(?:py|pyi|h|hpp|c|cc|cpp|cu|cuh|js|ts|go|rs|java|sh|md|rst|S|inc)(?:\s*(?:--?|:|–|—)\s+|\s*$)"
+)
+_STOP = re.compile(
+    r"[-*+•] +\S|\d{1,3}[.)] +\S|>>>|```|~~~|\.\. |:(?:param|type|returns?|rtype|raises?|arg|ivar|var|keyword)\b|"
+    r"(?:args|arguments|parameters|params|returns?|raises|yields|attributes|examples?|usage|notes?|keyword arg\w*|"
+    r"see also|context)\s*::?\s*$|[|+][-=|+ ]{3}|@[\w.]+:|(?:returns?|context|notes?|nb|examples?|warning|todo|"
+    r"fixme|xxx):\s",
+    re.I,
+)
+_TO_DO = re.compile(r"(?:TODO|FIXME|XXX|HACK|TBD)\b|(?i:todo|fixme|hack)\s*:")
+_STOP_COMMAND = re.compile(
+    r"[@\\](?:param|returns?|tparam|throws?|exception|see|sa|code|note|warning|todo|since|deprecated|author|version|"
+    r"example|type|template|property|retval|pre|post|verbatim|li|par|section|callback|default)\b"
+)
+_BRIEF = re.compile(
+    r"[@\\](?:brief|short|summary|desc|description|details?|fileoverview|overview|abstract)\b:?\s*", re.I
+)
+_PLACES = re.compile(
+    r"[@\\](?:file|class|struct|union|fn|def|var|ingroup|addtogroup|defgroup|namespace|module|package|name|internal|typedef|"
+    r"enum|interface|constructor|function|private|public|static|export|memberof|cond|endcond|\{|\})(?![a-z])[^\n]*"
+)
+_BULLET = re.compile(r"[-*] +\S")
+_SIGNATURE = re.compile(r"[A-Za-z_][\w.]*\(")
+_KERNEL = re.compile(
+    r"(?:(?:struct|union|enum|typedef|define|const|macro|function)\s+)?[\w.]+(?:\(\S*\))?\s+(?:--?|–|—)\s+(?=\S)"
+)
+
+_LEGAL_LINE = re.compile(
+    r"\W*(?:copyright\b|\(c\)\s|©|spdx-|all rights reserved|licen[cs]ed? (?:under|to)\b|(?:licen[cs]e|copying)\s*:|"
+    r"this (?:source code|file|software|program|code) is (?:licen[cs]ed|distributed|free software|part of)|"
+    r"(?:modifications?|portions) (?:copyright|are)|see (?:the )?licen[cs]e)",
+    re.I,
+)
+_LEGAL = re.compile(
+    r"copyright\s+(?:\(c\)|©|\d{4}|holder|owner|notice)|\(c\)\s*\d{4}|©\s*\d{4}|all rights reserved|licen[cs]ed under|"
+    r"permission is hereby|permission to use|redistributions? (?:and|of|in)|without (?:any )?warrant|"
+    r"warranties or conditions|"
+    r"provided [\"'“`]*as[- ]is|required by applicable law|may not use this file|obtain a copy of|see the licen[cs]e|"
+    r"licen[cs]e file (?:in|for)|licen[cs]e that can be found|general public licen[cs]e|free software|merchantability|"
+    r"spdx-licen|apache licen[cs]e|bsd[- ](?:style )?licen[cs]e|mit licen[cs]e|mozilla public|neither the name|"
+    r"in no event|"
+    r"following conditions|following disclaimer|root directory of this source tree|public domain|mit-style",
+    re.I,
+)
+
+_LEGAL_WORDS = (
+    "copyright", "licen", "(c)", "©", "rights reserved", "redistribut", "warrant", "public domain", "spdx",
+    "permission",
+    "free software", "merchantab", "in no event", "following conditions", "neither the name",
+)  # fmt: skip
+
+_TOKEN = re.compile(
+    r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)(?!`)(?P<under>__?\b)?|:[\w+.-]+(?::[\w+.-]+)*:`(?P<role>[^`]+)`|"
+    r"!?\[(?P<shown>[^\[\]]+)\](?:\([^()\s]*\)|\[[^\[\]]*\])|\[(?P<foot>\#?\w+)\]_(?!\w)|"
+    r"\{@\w+\s+(?P<javadoc>[^{}]*)\}|[@\\]f\$(?P<math>.+?)[@\\]f\$|[@\\](?:p|c|a|e|em|b|ref|link)\s+(?P<word>[^\s,;]+?)(?=[.,;:)]*(?:\s|$))|"
+    r"\*\*(?P<strong>[^*\s](?:[^*]*[^*\s])?)\*\*|(?<![\w*])\*(?P<light>[^*\s](?:[^*\n]*[^*\s])?)\*(?![\w*])|"
+    r"\\(?P<escape>[*_`|\\ ])",
+    re.S,
+)
+_TITLED = re.compile(r"(.+?)\s*<[^<>]+>", re.S)
+_TAG = re.compile(r"</?(?:b|i|em|strong|code|tt|a|span|u|var|kbd)\b[^<>]*>", re.I)
+_BLOCK_TAG = re.compile(r"\s*</?(?:p|br|ul|ol|li|pre|div|h\d|table|dl)\b[^<>]*>\s*", re.I)
+_LOOSE = re.compile(r" +(?=[.,;](?:\s|$))")
+_KEPT_CODE = re.compile(r"\0(\d+)\0")
+_END = re.compile(r"[(\[{]|[)\]}]|\.{2,}(?=[\"')\]]*(?:\s|$))|[.!?][\"')\]”’]*(?=\s|$)|[。！？]")
+_WORD_BEFORE = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]+$")
+_ABBREVIATIONS = frozenset(
+    ("e.g", "eg", "i.e", "ie", "cf", "vs", "resp", "approx", "fig", "figs", "eq", "eqs", "sec", "dr", "mr", "mrs", "ms",
+     "prof", "vol", "pp", "w.r.t", "a.k.a", "incl", "excl", "viz", "ca", "ref", "refs", "st", "ch", "para", "dept",
+     "est",
+     "max", "min", "msg", "num", "intl", "esp", "spec", "opt", "req")
+)  # fmt: skip
+_SOMETIMES_LAST = frozenset(
+    ("etc", "inc", "ltd", "corp", "al", "no", "co", "max", "min", "spec", "opt", "msg", "num", "req", "ref", "refs")
+)
+
+
+def said(doc: str) -> str:
+    """The comment without paragraphs that state rights or a licence."""
+    small = doc.lower()
+    if not any(word in small for word in _LEGAL_WORDS):
+        return doc
+    kept: list[str] = []
+    legal = False  # whether a licence has been seen: what follows may be more of it
+    for paragraph in _BLANK.split(doc):
+        phrases = len({match[0].lower() for match in _LEGAL.finditer(paragraph)})
+        lines = paragraph.split("\n")
+        opens = _LEGAL_LINE.match(paragraph) is not None
+        if (opens and phrases) or phrases > 1 or (phrases and (legal or not kept)):
+            ours = [line for line in lines if not _LEGAL_LINE.match(line) and not _LEGAL.search(line)]
+            rest = "\n".join(ours).strip("\n")
+            legal = True
+            if phrases <= 2 and opens and len(ours) < len(lines) and _is_said(rest):
+                kept.append(rest)
+        elif opens:
+            legal = True
+            rest = "\n".join(line for line in lines if not _LEGAL_LINE.match(line))
+            kept += [rest] if _is_said(rest) else []
+        elif paragraph.strip() and not (legal and re.fullmatch(r"\s*<?\w+://\S+\s*", paragraph)):
+            kept.append(paragraph)
+    return "\n\n".join(kept) if any(map(_is_said, kept)) else ""
+
+
+def _is_said(text: str) -> bool:
+    """Whether a text has a few words that are not a list of people or addresses."""
+    words = [word for word in re.findall(r"(?<![\w@./<])[A-Za-z][a-z']+(?![\w@]|[./]\w)", text) if word.islower()]
+    return len(words) >= 2 or (
+        len(text.split()) < 8 and any(c.isalpha() for c in text) and not re.search(r"@|\d{4}", text)
+    )
+
+
+def is_licence(doc: str) -> bool:
+    """Whether a comment says nothing but whose the file is and what may be done with it."""
+    return bool(doc.strip()) and not said(doc).strip()
+
+
+def first_sentence(doc: str, language: str, name: str = "") -> str:
+    """The first sentence of a comment in plain words; "" where it says nothing, or but the name."""
+    title = ""
+    if doc.startswith("@") and language in ("c", "cpp", "cuda"):
+        doc = member_words(doc)
+    for paragraph in _paragraphs(said(doc[:_FAR])):
+        behind, heading = _without_title(paragraph)
+        title = title or heading
+        lines = _without_signature(behind, language)
+        if not lines:
+            continue
+        words = _words(lines, language)
+        if words is None:
+            break
+        sentence = _sentence(words, name)
+        if sentence:
+            return sentence
+    return _sentence(title, name) if title else ""
+
+
+_FAR = 8000  # signs in which something is said, or nothing
+
+
+def _paragraphs(doc: str) -> Iterator[list[str]]:
+    """The paragraphs that may hold words, their lines stripped; directives, code and what speaks to tools left out."""
+    fence, deeper = "", -1
+    for paragraph in _BLANK.split(doc.expandtabs(4)):
+        kept = []
+        for line in paragraph.split("\n"):
+            text = line.strip()
+            indent = len(line) - len(line.lstrip())
+            if fence:
+                fence = "" if text.startswith(fence) else fence
+            elif text.startswith(("```", "~~~")):
+                fence = text[:3]
+                kept.append("```")
+            elif deeper >= 0 and (indent > deeper or not text):
+                continue
+            elif text.startswith(".. ") or text == "..":
+                deeper = indent
+            elif text and not _TO_TOOLS.match(text):
+                deeper = -1
+                kept.append(text)
+        while kept and (_RULER.fullmatch(kept[0]) and not (len(kept) > 2 and kept[0] == kept[2])):
+            kept = kept[1:]
+        if kept:
+            yield kept
+
+
+def _without_title(lines: list[str]) -> tuple[list[str], str]:
+    """A paragraph behind its title, and the title."""
+    if len(lines) > 2 and _UNDERLINE.fullmatch(lines[0]) and _UNDERLINE.fullmatch(lines[2]):
+        return lines[3:], lines[1]
+    if len(lines) > 1 and _UNDERLINE.fullmatch(lines[1]):
+        return lines[2:], lines[0]
+    if re.match(r"#{1,6} \S", lines[0]):
+        return lines[1:], lines[0].strip("# ")
+    return lines, ""
+
+
+def _without_signature(lines: list[str], language: str) -> list[str]:
+    """A paragraph behind the signature that it may open with, and behind kernel-doc's name of what it is about."""
+    while lines and (_PLACES.fullmatch(lines[0]) or _UNDERLINE.fullmatch(lines[0])):
+        lines = lines[1:]
+    if not lines:
+        return lines
+    lines = [_BRIEF.sub("", lines[0], count=1) if lines[0][0] in "@\\" else lines[0], *lines[1:]]
+    if (named := _FILE_NAME.match(lines[0])) is not None:
+        return [lines[0][named.end() :], *lines[1:]] if named.end() < len(lines[0]) else lines[1:]
+    if language in ("c", "cpp", "cuda", "objc") and (kernel := _KERNEL.match(lines[0])):
+        return [lines[0][kernel.end() :], *lines[1:]]
+    if _BULLET.match(lines[0]) and not any(_BULLET.match(line) for line in lines[1:]):
+        lines = [lines[0][2:].lstrip(), *lines[1:]]  # CMake's way to open the comment of a module
+    return _behind_signature(lines) if _SIGNATURE.match(lines[0]) else [line for line in lines if line]
+
+
+def _behind_signature(lines: list[str]) -> list[str]:
+    """A paragraph that seems to open with a signature, behind it."""
+    depth = 0
+    for number, line in enumerate(lines[:20]):
+        for match in re.finditer(r"[()\[\]]", line):
+            depth += 1 if match[0] in "([" else -1
+            if depth == 0:
+                rest = line[match.end() :].strip()
+                if not rest or rest == ":" or (rest.startswith("->") and not rest.endswith(".")):
+                    return lines[number + 1 :]
+                return [rest[2:].strip(), *lines[number + 1 :]] if rest.startswith("-- ") else lines
+    return lines
+
+
+def _words(lines: list[str], language: str) -> str | None:
+    """The running words that a paragraph opens with; None where it opens with something else that ends the search."""
+    kept: list[str] = []
+    if _TO_DO.match(lines[0]):
+        return ""
+    if label := _LABEL.match(lines[0]):
+        returns = "Returns " if label[0].lower().startswith("return") else ""
+        lines = [returns + lines[0][label.end() :], *lines[1:]]
+    for line in lines:
+        if _STOP.match(line) or (line[0] in "@\\" and _STOP_COMMAND.match(line)):
+            if not kept:
+                return None
+            break
+        kept.append(line)
+        if line.endswith("::"):
+            break
+    text = "\n".join(kept)
+    if "<" not in text or language in ("python", "rst"):
+        return text
+    opened = _BLOCK_TAG.sub(" ", text, count=1) if _BLOCK_TAG.match(text) else text
+    end = _BLOCK_TAG.search(opened)
+    return _TAG.sub("", opened[: end.start()] if end else opened)
+
+
+def _sentence(text: str, name: str) -> str:
+    """The first sentence of a run of words; "" where it says nothing."""
+    held: list[str] = []
+    plain = _LOOSE.sub("", " ".join(_TOKEN.sub(lambda match: _bare(match, held), text).split()))
+    while plain:
+        end = _sentence_end(plain)
+        sentence, plain = plain[:end], plain[end:].lstrip()
+        shown = (
+            _KEPT_CODE.sub(lambda match: held[int(match[1])], sentence).replace("\0", "").strip().rstrip(":").rstrip()
+        )
+        if shown and not _says_nothing(shown, _letters(name)):
+            return shown
+    return ""
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).lower()
+
+
+def _says_nothing(sentence: str, name: str) -> bool:
+    """Whether a sentence is but a name, or speaks to whoever edits the file."""
+    letters = _letters(sentence)
+    if not any(c.isalpha() for c in letters) or letters == name or _SAYS_NOTHING.match(sentence):
+        return True
+    if " " in sentence or not sentence.isascii() or (sentence[-1] in ".!" and re.fullmatch(r"[A-Za-z-]+.", sentence)):
+        return False
+    return re.fullmatch(r"[A-Z][a-z]{3,}", sentence) is None or letters in name
+
+
+def _bare(match: re.Match[str], held: list[str]) -> str:
+    """A token without its marks. Code is held apart, so that no sentence ends in it."""
+    group = match.lastgroup
+    if group == "foot":
+        return ""
+    if group == "escape":
+        return match["escape"].strip()
+    if group in ("strong", "light", "shown"):
+        return (match["strong"] or match["light"] or match["shown"]).replace("`", "")
+    inside = match["code"] or match["role"] or match["javadoc"] or match["math"] or match["word"] or ""
+    if match["role"] or match["under"]:
+        titled = _TITLED.fullmatch(inside)
+        inside = titled[1] if titled else inside
+        inside = inside.rpartition(".")[2] if inside.startswith("~") else inside.lstrip("!.")
+        if match["role"] and match[0].startswith((":pep:", ":rfc:")):
+            inside = f"{match[0][1:4].upper()} {inside}"
+    if match["javadoc"]:
+        target, _, label = inside.strip().partition(" ")
+        inside = label.strip() or target.strip("#").replace("#", ".")
+    held.append(" ".join(inside.split()))
+    return f"\0{len(held) - 1}\0"
+
+
+def _sentence_end(text: str) -> int:
+    """Where the first sentence ends."""
+    balanced = all(text.count(a) == text.count(b) for a, b in ("()", "[]", "{}"))
+    depth = 0
+    for match in _END.finditer(text):
+        sign = match[0]
+        if sign in "([{":
+            depth += 1
+        elif sign in ")]}":
+            depth -= 1
+        elif depth > 0 and balanced and not (depth == 1 and sign[-1] in ")]"):
+            depth -= len(sign) - len(sign.rstrip(")]")) if sign[-1] in ")]" else 0
+        elif _ends(text, match):
+            return match.end()
+        else:
+            depth -= sum(sign.count(close) for close in ")]")
+    return len(text)
+
+
+def _ends(text: str, match: re.Match[str]) -> bool:
+    """Whether a full stop is one."""
+    rest = text[match.end() : match.end() + 2].lstrip()
+    if not rest or match[0][0] in "!?。！？":
+        return True
+    if match[0].startswith(".."):
+        return rest[0].isupper()
+    before = _WORD_BEFORE.search(text, max(0, match.start() - 40), match.start())
+    if before is None:
+        return not text[: match.start()].isdigit()
+    word = before[0].lower()
+    if word in _SOMETIMES_LAST:
+        return rest[0].isupper()
+    return not (word in _ABBREVIATIONS or (len(word) == 1 and before[0].isupper() and match.start() > 1))

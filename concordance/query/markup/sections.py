@@ -1,0 +1,303 @@
+"""The sections of documentation comments: parameters, results and errors as lists under a bold label.
+
+In: the lines of a section, as the conventions of Google, NumPy, reST's field lists and kernel-doc have them. Out:
+blocks. The label says what the section is, in one word for all conventions; one that is but prose keeps its title.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from .shapes import Made, evened, led, listed
+from .words import Words, escaped
+
+
+class Reader(Protocol):
+    """Whoever reads the blocks of a text."""
+
+    words: Words
+    language: str
+    members: str  # what kernel-doc's entries are: parameters, or a structure's members
+
+    def convert(self, lines: Sequence[str]) -> list[Made]:
+        """The blocks of some lines."""
+
+
+class Item(NamedTuple):
+    """One entry of a section."""
+
+    name: str
+    type: str
+    lines: list[str]
+
+
+ITEMS = {  # sections that list names: the label
+    "args": "Parameters", "arg": "Parameters", "arguments": "Parameters", "parameters": "Parameters",
+    "parameter": "Parameters", "params": "Parameters", "param": "Parameters", "kwargs": "Keyword parameters",
+    "keyword args": "Keyword parameters", "keyword arguments": "Keyword parameters",
+    "keyword parameters": "Keyword parameters", "other parameters": "Other parameters",
+    "other arguments": "Other parameters", "inputs": "Inputs", "outputs": "Outputs", "raises": "Raises",
+    "raise": "Raises",
+    "exceptions": "Raises", "throws": "Raises", "warns": "Warns", "attributes": "Attributes", "methods": "Methods",
+    "members": "Members", "fields": "Fields", "properties": "Properties", "options": "Options",
+    "variables": "Variables",
+    "env": "Environment", "environment": "Environment", "receives": "Receives", "see also": "See also",
+    "optional args": "Optional parameters", "optional arguments": "Optional parameters",
+}  # fmt: skip
+VALUES = {  # sections about one value
+    "returns": "Returns", "return": "Returns", "yields": "Yields", "yield": "Yields", "result": "Returns",
+    "return value": "Returns", "return values": "Returns", "rtype": "Type",
+}  # fmt: skip
+PROSE = {
+    "note": "Note", "notes": "Notes", "warning": "Warning", "warnings": "Warnings", "example": "Example",
+    "examples": "Examples", "usage": "Usage", "references": "References", "reference": "Reference", "todo": "To do",
+    "shape": "Shape", "shapes": "Shapes", "tip": "Tip", "hint": "Hint", "caution": "Caution", "danger": "Danger",
+    "important": "Important", "attention": "Attention", "context": "Context", "description": "Description",
+    "deprecated": "Deprecated", "locking": "Locking", "summary": "", "overview": "Overview", "caveats": "Caveats",
+    "limitations": "Limitations", "side effects": "Side effects", "preconditions": "Preconditions",
+    "output": "Output", "input": "Input", "since": "Since", "history": "History", "details": "Details",
+}  # fmt: skip
+_ALL = {**ITEMS, **VALUES, **PROSE}
+_HEADER = re.compile(r"([A-Za-z][a-z]*(?: [A-Za-z]+)?)[ ]?(::?)(?:[ ]+(\S.*))?$", re.S)
+_NAME = r"(?:\\?\*){0,2}[\w$.-]+(?:\[[\w.: ]*\])?"
+_ITEM = re.compile(
+    rf"(?:[-*+•][ ]+)?(?:(?P<quote>`{{1,2}}|\*\*|')(?P<quoted>[^`*'\n]{{1,120}}?)(?P=quote)|"
+    rf":\w+:`(?P<role>[^`\n]{{1,120}})`|"
+    rf"(?P<names>{_NAME}(?:\s*[,/]\s*{_NAME})*))\s*(?=[(:–—]|--?\s)"
+)
+_MARK = re.compile(r"\s*(?::(?!:)|[–—]|--?(?=\s))\s*")
+_TYPE_FIRST = re.compile(r"((?:[\w.~|,&*?\[\]'\" -]|\([^()]*\)|:\w+:`[^`]+`|`+[^`]+`+){1,120}?)(?<![\s,]):[ ]+(?=\S)")
+
+
+def header(text: str) -> tuple[str, str] | None:
+    """The key of a section that a line opens as `Args:`, and the words behind it; None where it opens none."""
+    if ":" not in text[:40]:
+        return None
+    match = _HEADER.match(text)
+    if match is None:
+        return None
+    key = match[1].lower()
+    return (key, match[3] or "") if key in _ALL and (match[1][0].isupper() or not match[3]) else None
+
+
+def is_titled(title: str) -> str:
+    """The key of a section that an underlined title names; "" for none."""
+    key = title.strip().rstrip(":").lower()
+    return key if key in _ALL else ""
+
+
+def google(reader: Reader, key: str, inline: str, body: Sequence[str]) -> list[Made]:
+    """A section whose body is indented below its header."""
+    lines = evened(body)
+    if key in PROSE:
+        blocks = reader.convert([inline, *lines] if inline else lines)
+        return led(f"**{PROSE[key]}:**", blocks) if PROSE[key] and blocks else blocks
+    if key in VALUES:
+        return _value(reader, VALUES[key], [inline, *lines] if inline else lines)
+    items, before = _items([inline, *lines] if inline else lines)
+    if not items:
+        return led(f"**{ITEMS[key]}:**", reader.convert(before))
+    return [Made("text", f"**{ITEMS[key]}:**"), *reader.convert(before), *shown(reader, items)]
+
+
+def numpy(reader: Reader, key: str, body: Sequence[str]) -> list[Made]:
+    """A section whose title is underlined: a name and its type on a line, what is said of it indented below."""
+    label = ITEMS.get(key) or VALUES[key]
+    items: list[Item] = []
+    lines = evened(body)
+    for place, line in enumerate(lines):
+        if line[:1].strip():
+            below = lines[place + 1 : place + 2]
+            name, colon, stated = line.partition(" :") if " :" in line else line.partition(": ")
+            described = bool(below and below[0].startswith(" "))
+            if items and not described and not colon and (lines[place - 1].startswith(" ") or " " in line.strip()):
+                items[-1].lines.append(line)
+            elif key in ITEMS and (colon or described or " " not in line.strip()):
+                if key == "see also" and colon:
+                    items.append(Item(name.strip(), "", [stated.strip()]))
+                else:
+                    items.append(Item(name.strip().strip("`") or name, stated.strip(), []))
+            elif key in VALUES and colon and " " not in name.strip() and name.strip():
+                items.append(Item(name.strip(), stated.strip(), []))
+            elif key in VALUES and described:
+                items.append(Item("", line.strip(), []))
+            elif items:
+                items[-1].lines.append(line)
+            else:
+                return led(f"**{label}:**", reader.convert(lines))
+        elif items:
+            items[-1].lines.append(line)
+    return [Made("text", f"**{label}:**"), *shown(reader, items)] if items else []
+
+
+def shown(reader: Reader, items: Sequence[Item]) -> list[Made]:
+    """Entries as a list."""
+    return listed([_entry(reader, item) for item in items])
+
+
+def _entry(reader: Reader, item: Item) -> list[Made]:
+    name = f"**{escaped(item.name)}**" if item.name else ""
+    stated = reader.words.markdown(" ".join(item.type.split())) if item.type else ""
+    head = f"{name} ({stated})" if name and stated else name or stated
+    blocks = reader.convert(evened_below(item.lines))
+    if not blocks:
+        return [Made("text", head)] if head else []
+    return led(f"{head}:", blocks) if head else blocks
+
+
+def evened_below(lines: Sequence[str]) -> list[str]:
+    """Lines whose first stands behind a name: the margin is that of the others."""
+    if not lines:
+        return []
+    if not lines[0].strip() or lines[0][0] == " ":
+        return evened(lines)
+    gap = [""] if len(lines) > 1 and not lines[1].strip() else []
+    return [lines[0], *gap, *evened(lines[1:])]
+
+
+def _items(lines: Sequence[str]) -> tuple[list[Item], list[str]]:
+    """The entries `name (type): words`, and what stands before the first."""
+    items: list[Item] = []
+    before: list[str] = []
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        at += 1
+        item = None
+        if line[:1].strip():
+            item, taken = _item(lines, at - 1)
+            at += taken
+        if item is not None:
+            items.append(item)
+        elif items:
+            items[-1].lines.append(line)
+        else:
+            before.append(line)
+    return items, before
+
+
+def _item(lines: Sequence[str], at: int) -> tuple[Item | None, int]:
+    """The entry that a line opens, and how many more lines its type takes."""
+    text, more = lines[at], 0
+    match = _ITEM.match(text)
+    if match is None:
+        return None, 0
+    name = match["quoted"] or (match["role"] or "").lstrip("~!.") or match["names"]
+    rest, stated = text[match.end() :], ""
+    if rest[:1] == "(":
+        close = _closing(rest)
+        while close < 0 and more < 6 and at + more + 1 < len(lines) and lines[at + more + 1].strip():
+            more += 1
+            rest = f"{rest} {lines[at + more].strip()}"
+            close = _closing(rest)
+        if close < 0:
+            return None, 0
+        stated, rest = rest[1:close].strip(), rest[close + 1 :]
+    mark = _MARK.match(rest)
+    if mark is None:
+        return (Item(name.replace("\\*", "*"), stated, []), more) if stated and not rest.strip() else (None, 0)
+    return Item(name.replace("\\*", "*"), stated, [rest[mark.end() :]]), more
+
+
+def _closing(text: str) -> int:
+    """Where the bracket that a text opens with is closed; -1 where it is not."""
+    depth = 0
+    for match in re.finditer(r"[()\[\]{}]", text):
+        depth += 1 if match[0] in "([{" else -1
+        if depth == 0:
+            return match.start()
+    return -1
+
+
+def _value(reader: Reader, label: str, lines: Sequence[str], known: str = "") -> list[Made]:
+    """What is returned: words, and before them a type where one is named."""
+    lines = evened_below(lines)
+    stated = reader.words.markdown(known) if known else ""
+    match = _TYPE_FIRST.match(lines[0]) if lines and not known else None
+    if (
+        match is not None
+        and len(match[1].split()) <= 5
+        and not match[1].lower().startswith(("if ", "a ", "the ", "an "))
+    ):
+        stated = reader.words.markdown(match[1].strip())
+        lines = [lines[0][match.end() :], *lines[1:]]
+    blocks = reader.convert(lines)
+    if not blocks:
+        return [Made("text", f"**{label}:** {stated}")] if stated else []
+    return led(f"**{label}:**" + (f" {stated} –" if stated else ""), blocks)
+
+
+_ALIGNED = re.compile(r"([\w.*,$-]+)[ ]+:[ ]+(?=\S)")
+
+
+def aligned(lines: Sequence[str], margin: int) -> list[Item]:
+    """Entries `name : words`, one for each line that is not indented; none where a line is something else."""
+    if " : " not in lines[0]:
+        return []
+    items: list[Item] = []
+    for line in lines:
+        if line[margin : margin + 1].isspace():
+            items[-1].lines.append(line)
+            continue
+        match = _ALIGNED.match(line, margin)
+        if match is None:
+            return []
+        items.append(Item(match[1], "", [line[match.end() :]]))
+    return items if len(items) > 1 else []
+
+
+# --- reST: ":param int x: words"
+
+_FIELD = re.compile(r":(?P<what>[A-Za-z][\w-]*)(?:[ ]+(?P<of>[^:`]*(?:`[^`]*`[^:`]*)*))?:(?:[ ]+(?P<words>.*)|$)", re.S)
+_NAMED = {
+    "param": "Parameters", "parameter": "Parameters", "arg": "Parameters", "argument": "Parameters",
+    "key": "Parameters",
+    "keyword": "Parameters", "kwarg": "Parameters", "kwparam": "Parameters", "raises": "Raises", "raise": "Raises",
+    "except": "Raises", "exception": "Raises", "throws": "Raises", "var": "Attributes", "ivar": "Attributes",
+    "cvar": "Attributes", "vartype": "Attributes", "type": "Parameters",
+}  # fmt: skip
+
+
+def is_field(text: str) -> bool:
+    """Whether a line opens a field."""
+    match = _FIELD.match(text) if text[:1] == ":" else None
+    return match is not None and (match["what"] in _NAMED or match["what"].lower() in _ALL or not match["of"])
+
+
+def fields(reader: Reader, groups: Sequence[Sequence[str]]) -> list[Made]:
+    """A list of fields, each with the lines that belong to it."""
+    found: dict[str, list[Item]] = {}
+    types: dict[str, str] = {}
+    made: list[list[Made]] = []
+    returned: list[str] = []
+    for lines in groups:
+        match = _FIELD.match(lines[0])
+        if match is None:
+            continue
+        what, of = match["what"], (match["of"] or "").strip()
+        body = evened_below([match["words"] or "", *lines[1:]])
+        if what in ("type", "vartype") and of:
+            types[of] = " ".join(" ".join(body).split())
+        elif what in _NAMED:
+            stated, _, name = of.rpartition(" ")
+            found.setdefault(_NAMED[what], []).append(Item(name, stated.strip(), body))
+        elif what.lower() == "rtype":
+            types[""] = " ".join(" ".join(body).split())
+        elif VALUES.get(what.lower()) == "Returns":
+            returned = [*returned, *body]
+        elif what.lower() in VALUES:
+            made.append(_value(reader, VALUES[what.lower()], body))
+        else:
+            made.append(led(f"**{escaped(what.capitalize() + (' ' + of if of else ''))}:**", reader.convert(body)))
+    result: list[Made] = []
+    for label, items in found.items():
+        typed = [item._replace(type=item.type or types.get(item.name, "")) for item in items]
+        if label != "Raises":
+            result += [Made("text", f"**{label}:**"), *shown(reader, typed)]
+    result += _value(reader, "Returns", returned, types.get("", ""))
+    result += [block for blocks in made for block in blocks]
+    if "Raises" in found:
+        result += [Made("text", "**Raises:**"), *shown(reader, found["Raises"])]
+    return result

@@ -1,0 +1,125 @@
+"""What the blocks of a documentation comment become: paragraphs, lists, code and tables as Markdown text.
+
+In: text that is Markdown already, or code letter by letter. Out: `Made` blocks, which `blocks.py` joins with
+blank lines between. A fence is always longer than any inside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+_TICKS = re.compile(r"^[ ]*(`{3,})", re.M)
+_LANGUAGE = re.compile(r"[A-Za-z][\w+#-]{0,30}")
+_PYTHON = re.compile(
+    r"^[ ]*(?:>>>|import \w|from [\w.]+ import|def \w+\(|class \w+[:(]|@\w[\w.]*$|@\w[\w.]*\(|with .+:$|for .+ in .+:$|"
+    r"if .+:$|return |[A-Za-z_][\w.]*(?:, *[A-Za-z_][\w.]*)* [-+*/]?= \S|[A-Za-z_][\w.]*\(.*\)$)",
+    re.M,
+)
+_SIGNS = re.compile(r"[{}()\[\];=<>_/\\|+*&^%$#@\"]")
+_ALIGNED = re.compile(r"\S {3,}\S|^\s*[|+]|[|+]$|^[\s|/\\^v+*-]+$|[─-╿]|-->|<--|--\+|\+--")
+
+_FENCES = {
+    "c": "c", "cpp": "cpp", "cuda": "cpp", "objc": "objc", "objcpp": "objc", "java": "java", "javascript": "js",
+    "typescript": "ts", "go": "go", "rust": "rust",
+}  # fmt: skip
+
+
+class Made(NamedTuple):
+    """One block as Markdown."""
+
+    kind: str  # "text", "list", "code", "table", "quote"
+    text: str
+
+
+def fenced(lines: Sequence[str], language: str = "") -> Made:
+    """Code, its indentation evened out."""
+    kept = evened(lines)
+    text = "\n".join(kept)
+    marks = "`" * (max((len(m) for m in _TICKS.findall(text)), default=2) + 1)
+    named = language if _LANGUAGE.fullmatch(language) else ""
+    return Made("code", f"{marks}{named}\n{text}\n{marks}")
+
+
+def evened(lines: Sequence[str]) -> list[str]:
+    """Lines without their common margin and without blank lines around them."""
+    first, last = 0, len(lines)
+    while first < last and not lines[first].strip():
+        first += 1
+    while last > first and not lines[last - 1].strip():
+        last -= 1
+    margin = min((len(line) - len(line.lstrip()) for line in lines[first:last] if line.strip()), default=0)
+    return [line[margin:] for line in lines[first:last]]
+
+
+def listed(items: Sequence[Sequence[Made]], first: int = -1) -> list[Made]:
+    """A list of items, each of blocks; numbered from `first` where that is not negative."""
+    shown = [item for item in items if item]
+    loose = any(len([b for b in item if b.kind != "list"]) > 1 for item in shown)
+    made = []
+    for number, item in enumerate(shown, first):
+        mark = f"{number}. " if first >= 0 else "- "
+        made.append(mark + indented(_stacked(item), len(mark)))
+    return [Made("list", ("\n\n" if loose else "\n").join(made))] if made else []
+
+
+def _stacked(blocks: Sequence[Made]) -> str:
+    """The blocks of an item: a list follows its words at once, other blocks behind a blank line."""
+    text = blocks[0].text
+    for block in blocks[1:]:
+        text += (
+            "\n" if block.kind == "list" and len(blocks) == 2 and blocks[0].kind == "text" else "\n\n"
+        ) + block.text
+    return text
+
+
+def indented(text: str, width: int) -> str:
+    """Text whose lines behind the first are moved to the right."""
+    return text.replace("\n", "\n" + " " * width).replace("\n" + " " * width + "\n", "\n\n") if "\n" in text else text
+
+
+def led(label: str, blocks: Sequence[Made]) -> list[Made]:
+    """Blocks behind a label: on its line, where they begin with words."""
+    if blocks and blocks[0].kind == "text":
+        return [Made("text", f"{label} {blocks[0].text}"), *blocks[1:]]
+    return [Made("text", label), *blocks]
+
+
+def joined(blocks: Sequence[Made]) -> str:
+    """Blocks, one under the other."""
+    return "\n\n".join(block.text for block in blocks)
+
+
+def language_of(code: str, language: str) -> str:
+    """What a block of code that does not say so is written in; "" where that cannot be seen."""
+    if ">>> " in code or code.startswith(">>>"):
+        return "python"
+    if code.lstrip().startswith("$ "):
+        return "console"
+    if language in ("python", "cython", "rst", "markdown", "text", ""):
+        return "python" if _PYTHON.search(code) else ""
+    return _FENCES.get(language, "") if re.search(r"[;{}]\s*$", code, re.M) else ""
+
+
+def fence_name(language: str) -> str:
+    """What a fence calls a language."""
+    return _FENCES.get(language, language)
+
+
+def is_code(lines: Sequence[str]) -> bool:
+    """Whether indented lines look like code or a drawing, not like prose."""
+    text = "\n".join(lines).strip()
+    if not text:
+        return False
+    if is_drawn(lines) or text.startswith((">>>", "$ ", "#include", "%")):
+        return True
+    signs = len(_SIGNS.findall(text))
+    words = len(re.findall(r"(?:^|\s)[A-Za-z][a-z']*[,.;:]?(?=\s|$)", text)) or 1
+    return signs > words and signs * 14 > len(text)
+
+
+def is_drawn(lines: Sequence[str]) -> bool:
+    """Whether lines are set in columns or are a picture made of signs: their spaces matter."""
+    odd = sum(1 for line in lines if _ALIGNED.search(line))
+    return odd >= 2 and odd * 2 >= len(lines)

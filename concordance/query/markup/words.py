@@ -1,0 +1,351 @@
+"""The words of a paragraph of documentation as Markdown: roles, code, links and emphasis kept, all else as written.
+
+In: a paragraph as an author wrote it, in reST, Doxygen, Javadoc, Markdown or no markup at all. Out: Markdown that a
+CommonMark parser shows as the author's tools would. Whatever is not known to be markup is escaped, so that no text
+becomes HTML, a link or a heading by accident. A link to a symbol is left as its number between two NULs, for the text
+around it is not yet whole; `markup.py` puts the `Ref` there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from concordance.blocks import Ref
+
+Link = Callable[[str], Ref | None]
+
+_SPECIAL = re.compile(r"[\\`*_<&\[~$|{@%#>]|::|:`|//|\(\)|!$")
+_ESCAPED = re.compile(
+    r"\\(?![^\W_]|[ ])|[`\[~$]|(?<!\s)\*++|\*++(?!\s|$)|<(?![ \d=\n])|&(?=\#?\w{1,40};|$)|!$|"
+    r"(?<![^\W_])_++|_++(?![^\W_])"
+)
+_LINE_START = re.compile(
+    r"^[ ]*+(?:(?=\#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|=++[ ]*+$|-++[ ]*+$|[|:-][-|: ]*+$)|(\d{1,9})(?=[.)](?:\s|$)))", re.M
+)
+_MARGIN = re.compile(r"^[ ]+", re.M)
+_NAME = re.compile(r"[~.]?[A-Za-z_$][\w$]*+(?:(?:\.|::|#|->)~?[A-Za-z_$][\w$]*+)*+(?:\(\))?")
+_TITLED = re.compile(r"(.+?)\s*<([^<>]+)>", re.S)
+_SAFE = re.compile(r"(?:https?://|mailto:)[^\s<>\\]+", re.I)
+_CALLED = re.compile(r"(?<![\w.`/])(?:[A-Za-z_]\w*+(?:::~?\w++)*+\(\)|[A-Za-z_]\w*+(?:::~?[A-Za-z_]\w*+)++)(?!\w)")
+_LOOSE_END = re.compile(r"[.,;:!?'\"*]+$")
+
+# Every token begins with a sign of the first class, which makes looking for them fast; what stands before it and which
+# sign it was is then looked up behind.
+_COMMON = (
+    r"(?<=`)(?<!``)(?P<code>(?P<ticks>`*+)(?!`)(?P<inside>.{1,2000}?)(?<!`)`(?P=ticks)(?!`)(?P<under>__?(?!\w))?)",
+    r"(?<=\*)(?<![\w*\\]\*)(?P<strong>\*(?=[^\s*])(?P<heavy>[^*]{1,400}?)(?<![\s\\])\*\*(?=$|[\s'\")\]}>/\\:.,;!?–—-]))",
+    r"(?<=\*)(?:(?<=^\*)|(?<=[\s'\"(\[{</:–—-]\*))(?P<emphasis>(?=[^\s*])(?P<light>[^*\n]{1,200}?(?:\n[^*\n]{1,200}?)?)"
+    r"(?<![\s\\])\*(?=$|[\s'\")\]}>/\\:.,;!?–—-]))",
+    r"(?<=<)(?P<auto>(?P<address>(?:https?://|mailto:)?[^\s<>`\\|]{2,1000})>)",
+    r"(?<=\[)(?<!\w\[)(?P<link>(?P<shown>[^\[\]\n]{1,300}(?:\n[^\[\]\n]{1,200})?)\]\((?P<to>[^()\s]{0,500}(?:\([^()\s]{0,100}\)"
+    r"[^()\s]{0,300})?)(?:\s+\"[^\"\n]{0,200}\")?\))",
+    r"(?<=:)(?<!\w:)(?P<role>(?P<kind>[A-Za-z][\w+.-]{0,30}(?::[\w+.-]{1,30}){0,2}):(?P<marks>`{1,2})(?P<target>[^`]{1,1000})(?P=marks))",
+)
+_REST = (
+    r"(?<=\[)(?P<foot>(?P<note>\#?[\w.-]{1,40}|\#|\*)\]_(?!\w))",
+    r"(?<=\\)(?P<escape>[*_`|\\ ])",
+    r"(?<=\|)(?P<substitution>(?P<stands>\w[^|\n`]{0,60})(?<!\s)\|_{0,2}(?!\w))",
+)
+_COMMANDS = (
+    r"(?<=\{)(?P<javadoc>@(?P<tag>\w{1,20})(?:\s+(?P<body>[^{}]{0,400}(?:\{[^{}]{0,200}\}[^{}]{0,200})?))?\})",
+    r"(?<=[@\\])(?<![\w@\\.][@\\])(?P<doxygen>(?:(?P<look>p|c|a|e|em|b|param|ref|sa|copydoc|copybrief|link|cite|anchor)\s+"
+    r"(?P<word>[^\s`]{1,200}?)(?=[.,;:!?)\]'\"]*(?:\s|$))(?:[ ]\"(?P<named>[^\"\n]{1,200})\")?|n(?=\s|$)|"
+    r"f\$(?P<math>.{1,500}?)[@\\]f\$|endlink\b))",
+    r"(?<=%)(?<![\w%]%)(?P<constant>-?[A-Z_][A-Z0-9_]{1,60}\b|true\b|false\b)",
+    r"(?<=&)(?<![\w&]&)(?P<struct>(?:struct|enum|union|typedef)\s+\w{1,80}|[a-z]\w*_\w*+(?:(?:\.|->)\w++)*+)",
+    r"(?<=@)(?<![\w@.]@)(?P<argument>[a-z_]\w{0,60}\b(?:->\w{1,60})*(?![({:@-]|\.\w))",
+)
+_INTRA = (
+    r"(?<=\[)(?P<intra>(?P<item>`[^`\n]{1,200}`|[A-Za-z_*][\w.:()!]{0,200})\](?:\[(?P<at>[^\[\]\n]{0,200})\])?(?![(:]))",
+)
+_URL = r"(?<=h)(?<!\wh)(?P<url>ttps?://[^\s<>`\"\\|]{1,1000})"
+
+
+def _token_pattern(*, rest: bool, commands: bool, intra: bool, url: bool) -> re.Pattern[str]:
+    signs = "`*<\\[:" + ("\\\\|" if rest else "") + ("{@\\\\%&" if commands else "") + ("h" if url else "")
+    kinds = [*_COMMON, *(_REST if rest else ()), *(_COMMANDS if commands else ()), *(_INTRA if intra else ())]
+    kinds += [_URL] if url else []
+    return re.compile(f"[{signs}](?:{'|'.join(kinds)})", re.S)
+
+
+_TOKENS = {
+    (rest, commands, intra, url): _token_pattern(rest=rest, commands=commands, intra=intra, url=url)
+    for rest in (False, True) for commands in (False, True) for intra in (False, True) for url in (False, True)
+}  # fmt: skip
+
+_PLAIN_ROLES = frozenset(
+    ("sup", "sub", "superscript", "subscript", "abbr", "title", "title-reference", "t", "emphasis")
+)
+_CODE_ROLES = frozenset(
+    ("file", "command", "kbd", "option", "envvar", "guilabel", "menuselection", "program", "samp", "code", "literal",
+     "regexp", "mimetype", "makevar", "manpage", "token", "keyword")
+)  # fmt: skip
+_CALLING = frozenset(("func", "meth", "function", "method"))
+_READ_AS_TEXT = frozenset(("ref", "doc", "term", "any", "numref", "std", "issue", "ticket", "download"))
+
+
+@dataclass
+class Words:
+    """How one documentation comment's paragraphs are read: by its dialect, with the links found so far."""
+
+    link: Link
+    rest: bool = False
+    commands: bool = False
+    intra: bool = False  # links to symbols in square brackets
+    calls: bool = False  # `name()` and `A::b` mean symbols wherever they stand
+    arguments: bool = False  # `@name` is a parameter, as in kernel-doc
+    refs: list[Ref] = field(default_factory=list)
+    targets: dict[str, str] = field(default_factory=dict)  # addresses that reST names at the end of a text
+    substitutions: dict[str, str] = field(default_factory=dict)
+
+    def markdown(self, text: str) -> str:
+        """A paragraph, or a part of one."""
+        if not _SPECIAL.search(text):
+            return text
+        pattern = _TOKENS[self.rest, self.commands, self.intra, "://" in text]
+        made = []
+        at = 0
+        for match in pattern.finditer(text):
+            if match.start() < at:
+                continue
+            before = text[at : match.start()]
+            if match.lastgroup == "link" and before.endswith("!"):  # an image, which is shown as a link
+                before = before[:-1]
+            made.append(self._plain(before))
+            made.append(_WAYS[match.lastgroup or ""](self, match))
+            at = match.end()
+        made.append(self._plain(text[at:]))
+        return "".join(made)
+
+    def paragraph(self, text: str) -> str:
+        """A paragraph whose lines begin nothing else."""
+        made = self.markdown(text)
+        if made[:1] == " " or "\n " in made:  # what stood before was taken out
+            made = _MARGIN.sub("", made)
+        return _LINE_START.sub(_escaped_start, made)
+
+    def label(self, text: str) -> str:
+        """Words that stand in bold."""
+        shown = self.markdown(text.strip().strip("*").strip() or text)
+        return f"**{shown}**" if "**" not in shown and "\0" not in shown else shown
+
+    def code(self, text: str, name: str = "", shown: str = "") -> str:
+        """Code in a line: a link where it is a known name."""
+        name = name or text
+        if len(name) < 200 and _NAME.fullmatch(name):
+            ref = self.link(name.lstrip("~.").removesuffix("()"))
+            if ref is not None:
+                return self._ref(ref, shown or text, code=True)
+        return code(shown or text)
+
+    def _ref(self, ref: Ref, label: str, *, code: bool) -> str:
+        self.refs.append(ref._replace(label=" ".join(label.split()), code=code))
+        return f"\0{len(self.refs) - 1}\0"
+
+    def _plain(self, text: str) -> str:
+        if self.calls and ("()" in text or "::" in text):
+            made = []
+            at = 0
+            for match in _CALLED.finditer(text):
+                ref = self.link(match[0].removesuffix("()"))
+                if ref is not None:
+                    made += [escaped(text[at : match.start()]), self._ref(ref, match[0], code=True)]
+                    at = match.end()
+            return "".join([*made, escaped(text[at:])])
+        return escaped(text)
+
+    # --- tokens, by the name of their group
+
+    def _code(self, match: re.Match[str]) -> str:
+        inside = match["inside"].strip()
+        if match["under"] and not match["ticks"]:
+            titled = _TITLED.fullmatch(inside)
+            shown = titled[1] if titled else inside
+            address = titled[2] if titled else self.targets.get(" ".join(inside.lower().split()), "")
+            return linked(shown, self.targets.get(address.rstrip("_").lower(), address))
+        return self.code(inside) if inside else escaped(match[0])
+
+    def _role(self, match: re.Match[str]) -> str:
+        kind = match["kind"].rpartition(":")[2].lower()
+        target = " ".join(match["target"].split())
+        titled = _TITLED.fullmatch(target)
+        shown, name = (titled[1], titled[2]) if titled else (target, target)
+        if kind == "math":
+            return math(match["target"])
+        if kind in _PLAIN_ROLES:
+            return escaped(shown)
+        if kind in ("strong", "dfn", "b"):
+            return f"**{escaped(shown)}**"
+        if kind in ("pep", "rfc") and name.isdigit():
+            host = f"peps.python.org/pep-{name:0>4}/" if kind == "pep" else f"www.rfc-editor.org/rfc/rfc{name}"
+            return linked(shown if titled else f"{kind.upper()} {name}", f"https://{host}")
+        if kind in _CODE_ROLES:
+            return code(shown)
+        if name.startswith("!"):
+            return code(shown.lstrip("!"))
+        if not titled:
+            shown = name.rpartition(".")[2] if name.startswith("~") else name.lstrip(".")
+            shown += "()" if kind in _CALLING and not shown.endswith(")") else ""
+        ref = self.link(name.lstrip("~.").removesuffix("()"))
+        as_text = kind in _READ_AS_TEXT or (titled is not None and " " in shown)
+        if ref is not None:
+            return self._ref(ref, shown, code=not as_text)
+        return escaped(shown) if as_text and (titled or kind == "term") else code(shown)
+
+    def _strong(self, match: re.Match[str]) -> str:
+        return f"**{self._within(match['heavy'])}**"
+
+    def _emphasis(self, match: re.Match[str]) -> str:
+        return f"*{self._within(match['light'])}*"
+
+    def _within(self, text: str) -> str:
+        """Emphasised text: code in it stays code, the rest is as written."""
+        made = [code(part) if place % 2 else escaped(part) for place, part in enumerate(re.split(r"`+([^`]+)`+", text))]
+        return "".join(made)
+
+    def _auto(self, match: re.Match[str]) -> str:
+        address = match["address"]
+        if _SAFE.fullmatch(address) or re.fullmatch(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+", address, re.A):
+            return f"<{address}>"
+        return f"\\<{self.markdown(address)}>"
+
+    def _url(self, match: re.Match[str]) -> str:
+        address = match[0]
+        tail = _LOOSE_END.search(address)
+        end = tail.start() if tail else len(address)
+        while address[:end].endswith((")", "]", "}")):
+            closing = address[end - 1]
+            opening = {")": "(", "]": "[", "}": "{"}[closing]
+            if address.count(opening, 0, end) >= address.count(closing, 0, end):
+                break
+            tail = _LOOSE_END.search(address[: end - 1])
+            end = tail.start() if tail else end - 1
+        if not address[:end].partition("://")[2]:
+            return escaped(address)
+        return f"<{address[:end]}>{escaped(address[end:])}"
+
+    def _link(self, match: re.Match[str]) -> str:
+        shown, to = match["shown"], match["to"]
+        if _SAFE.match(to):
+            return linked(shown, to)
+        ref = self.link(to) if _NAME.fullmatch(to) else None
+        bare = shown.strip("`")
+        if ref is not None:
+            return self._ref(ref, bare, code=bare != shown)
+        is_address = bare != shown or re.search(r"[/#.:]", to) is not None
+        return self.markdown(shown) if is_address else f"\\[{self.markdown(shown)}]({escaped(to)})"
+
+    def _intra(self, match: re.Match[str]) -> str:
+        item, at = match["item"], match["at"]
+        bare = item.strip("`")
+        name = (at or bare).strip("`").rpartition("@")[2].rstrip("!()")
+        ref = self.link(name.lstrip("*")) if _NAME.fullmatch(name.lstrip("*")) else None
+        if ref is not None:
+            return self._ref(ref, bare, code=True)
+        if at is None and item == bare:
+            return escaped(match[0])
+        return code(bare) if item != bare else escaped(bare)
+
+    def _foot(self, match: re.Match[str]) -> str:
+        return f"\\[{escaped(match['note'])}]"
+
+    def _escape(self, match: re.Match[str]) -> str:
+        sign = match["escape"]
+        return "" if sign == " " else f"\\{sign}"
+
+    def _substitution(self, match: re.Match[str]) -> str:
+        known = self.substitutions.get(match["stands"])
+        return escaped(match[0] if known is None else known)
+
+    def _javadoc(self, match: re.Match[str]) -> str:
+        tag, body = match["tag"], (match["body"] or "").strip()
+        if tag in ("link", "linkplain", "see", "value"):
+            name, _, shown = body.partition("|") if "|" in body else body.partition(" ")
+            if "(" in name and ")" not in name and ")" in shown:
+                more, _, shown = shown.partition(")")
+                name = f"{name} {more})"
+            if _SAFE.match(name):
+                return linked(shown.strip() or name, name)
+            bare = name.partition("(")[0].strip("#")
+            return self.code(bare, shown=shown.strip() or bare.replace("#", ".")) if bare else ""
+        if tag in ("inheritDoc", "docRoot"):
+            return ""
+        return code(body) if tag == "code" else escaped(body)
+
+    def _doxygen(self, match: re.Match[str]) -> str:
+        look, word = match["look"], match["word"]
+        if match["math"]:
+            return math(match["math"])
+        if self.arguments and match[0][0] == "@" and look:  # kernel-doc has parameters of one letter, no such commands
+            return code(look) + self.markdown(match[0][1 + len(look) :])
+        if look in ("p", "c", "param"):
+            return self.code(word)
+        if look in ("a", "e", "em"):
+            return f"*{escaped(word)}*"
+        if look == "b":
+            return f"**{escaped(word)}**"
+        if look in ("ref", "sa", "link", "copydoc", "copybrief"):
+            return self.code(word.strip("#"), shown=match["named"] or word.strip("#"))
+        return code(word) if look == "cite" else ""
+
+    def _constant(self, match: re.Match[str]) -> str:
+        return self.code(match["constant"])
+
+    def _struct(self, match: re.Match[str]) -> str:
+        shown = " ".join(match["struct"].split())
+        return self.code(shown.rpartition(" ")[2], shown=shown)
+
+    def _argument(self, match: re.Match[str]) -> str:
+        return code(match["argument"]) if self.arguments else f"@{escaped(match['argument'])}"
+
+
+_WAYS: dict[str, Callable[[Words, re.Match[str]], str]] = {
+    "code": Words._code, "role": Words._role, "strong": Words._strong, "emphasis": Words._emphasis,
+    "auto": Words._auto, "url": Words._url, "link": Words._link, "intra": Words._intra, "foot": Words._foot,
+    "escape": Words._escape, "substitution": Words._substitution, "javadoc": Words._javadoc,
+    "doxygen": Words._doxygen, "constant": Words._constant, "struct": Words._struct, "argument": Words._argument,
+}  # fmt: skip
+
+
+def escaped(text: str) -> str:
+    """Text that a CommonMark parser shows as it is, but for what begins a line."""
+    return _ESCAPED.sub(_backslashed, text) if _SPECIAL.search(text) else text
+
+
+def _backslashed(match: re.Match[str]) -> str:
+    return "".join(f"\\{sign}" for sign in match[0])
+
+
+def _escaped_start(match: re.Match[str]) -> str:
+    return match[0] + "\\"
+
+
+def code(text: str) -> str:
+    """Code in a line, letter by letter."""
+    text = " ".join(text.replace("\0", "").split())
+    if not text:
+        return ""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    marks = "`" * (longest + 1)
+    room = " " if text[0] == "`" or text[-1] == "`" else ""
+    return f"{marks}{room}{text}{room}{marks}"
+
+
+def math(formula: str) -> str:
+    """A formula in a line, as forges read it."""
+    formula = " ".join(formula.split())
+    return f"${code(formula)}$" if "`" not in formula and formula else code(formula)
+
+
+def linked(shown: str, address: str) -> str:
+    """Words that lead to an address of the network; the words alone where it is none."""
+    shown = " ".join(shown.split())
+    bare = shown.strip("`")
+    label = code(bare) if bare != shown else escaped(bare).replace("]", "\\]")
+    address = "".join(address.split())
+    if not _SAFE.fullmatch(address) or not label:
+        return label
+    address = address.replace("(", "%28").replace(")", "%29").replace("|", "%7C").replace("`", "%60")
+    return f"<{address}>" if shown == address else f"[{label}]({address})"

@@ -1,0 +1,1 @@
+"""The pages of the book, one file for each kind."""

@@ -1,0 +1,206 @@
+"""The book: its front page, its chapters, and behind them the reading paths, the glossary and the index of names.
+
+In: "" for the front page, or the name of a page of the book. Out: one page. The plan of parts and chapters is made once
+(`query/chapters.py` states the rule).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.blocks import (
+    Block,
+    Graph,
+    Heading,
+    Item,
+    Items,
+    Mono,
+    Node,
+    Page,
+    Piece,
+    Ref,
+    Strong,
+    Text,
+    To,
+    counted,
+    listed,
+)
+from concordance.query.about import ref_of
+from concordance.query.book import glossary, parts, reading
+from concordance.query.book.chapters import GLOSSARY, NAMES, PATHS, plan
+from concordance.query.described.quoted import ended
+from concordance.query.folders import folders
+from concordance.query.folders.repository import name_of, readme, title_of
+from concordance.query.folders.words import describe_folder, made_of
+from concordance.query.index import Index
+
+_BOXES = 24
+_WHOLE = 12  # chapters that stand for the whole
+
+
+def subjects(index: Index) -> list[str]:
+    """The front page, every chapter, and the pages behind them."""
+    return ["", *(chapter.name for chapter in plan(index).ordered), PATHS, GLOSSARY, NAMES]
+
+
+def pages(index: Index, subject: str) -> Iterator[Page]:
+    """One page of the book."""
+    title: list[Piece]
+    if not subject:
+        title, blocks = ["Comprehensive Book: ", title_of(index)], _front(index)
+    elif subject == PATHS:
+        title, blocks = ["Reading Paths"], _paths(index)
+    elif subject == GLOSSARY:
+        title, blocks = ["Glossary"], _glossary(index)
+    elif subject == NAMES:
+        title, blocks = ["Index of Names"], _names(index)
+    else:
+        chapter = next(one for one in plan(index).ordered if one.name == subject)
+        title, blocks = ["Chapter: ", parts.label_of(index, chapter)], parts.blocks(index, chapter)
+    yield Page(Ref(To.BOOK, subject), title, blocks)
+
+
+# --- the front page
+
+
+def _front(index: Index) -> list[Block]:
+    root = folders(index).all[""]
+    made = plan(index)
+    found: list[Block] = []
+    words = readme(index)
+    if words is not None:
+        found += [Text([Ref(To.FILE, words.path), ":", words.cite()]), words.block()]
+    found.append(
+        Text(
+            [f"{counted(len(made.ordered), 'chapter')} in {counted(len(made.parts), 'part')} cover all "
+             f"{counted(root.count, 'file')}: {made_of(root)}. What others stand on comes first. Times are "
+             f"reckoned at a minute for {reading.LINES} lines."]
+        )
+    )  # fmt: skip
+    found += _drawn(index)
+    found.append(Heading(2, ["Contents"]))
+    number = 0
+    for place, part in enumerate(made.parts, 1):
+        found.append(Heading(3, [f"Part {place}: ", Mono(part.title) if part.is_folder else part.title]))
+        if part.is_folder:
+            found.append(Text(ended(describe_folder(index, part.title))))
+        items = []
+        for chapter in part.chapters:
+            number += 1
+            head: list[Piece] = [f"Chapter {number}: ", parts.chapter_ref(index, chapter)]
+            items.append(Item([*head, f" ({parts.size_words(chapter)}): ", *parts.summary(index, chapter)]))
+        found.append(Items(items))
+    found += [Heading(2, ["Behind the Chapters"]), _behind()]
+    return found
+
+
+def _behind() -> Items:
+    rows: tuple[tuple[Ref, str], ...] = (
+        (
+            Ref(To.BOOK, PATHS, "", "Reading Paths", False),
+            "which files to read for each chapter, in order, with minutes",
+        ),
+        (Ref(To.BOOK, GLOSSARY, "", "Glossary", False), "terms and acronyms in the repository's own words"),
+        (Ref(To.BOOK, NAMES, "", "Index of Names", False), "the classes and functions to know, and their chapters"),
+        (Ref(To.LETTERS, "", "", "Keywords", False), "every name from A to Z"),
+        (Ref(To.INDEX, "", "", "Index", False), "every folder and file"),
+        (Ref(To.REPORT, "", "", "Verification Report", False), "what was read, and what was not and why"),
+    )
+    return Items([Item([ref, f": {words}"]) for ref, words in rows])
+
+
+def _drawn(index: Index) -> list[Block]:
+    """How the heaviest chapters stand on one another."""
+    made = plan(index)
+    heavy = sorted((one for one in made.ordered if one.folder), key=lambda one: (-one.lines, one.folder))
+    chosen = [one for one in heavy if made.uses(one.folder) or made.users(one.folder)][:_BOXES]
+    names = {one.folder for one in chosen}
+    edges: list[tuple[str, str, str]] = []
+    for one in chosen:
+        rows = [(there, times) for there, times in made.uses(one.folder) if there in names]
+        edges += [(one.folder, there, f"{times:,}") for there, times in rows[:2]]
+    if not edges:
+        return []
+    drawn = [one for one in chosen if any(one.folder in edge[:2] for edge in edges)]
+    graph = Graph([Node(one.folder, one.folder) for one in drawn], edges)
+    left = len(made.ordered) - len(drawn)
+    more = f" The {counted(left, 'smaller chapter')} {'is' if left == 1 else 'are'} not drawn." if left else ""
+    return [graph, Text([f"Each chapter with the two that it stands on most, and by how many pairs of files.{more}"])]
+
+
+# --- behind the chapters
+
+
+def _paths(index: Index) -> list[Block]:
+    made = plan(index)
+    found: list[Block] = [
+        Text(
+            [f"Times are reckoned at a minute for {reading.LINES} lines of code or comment; blank lines are left out."]
+        )
+    ]
+    used = {one.folder: sum(times for _, times in made.users(one.folder)) for one in made.ordered if one.folder}
+    most = sorted(used, key=lambda folder: (-used[folder], folder))[:_WHOLE]
+    first = [
+        step[0] for one in made.ordered if one.folder in most and (step := reading.path_through(index, one.files, 1))
+    ]
+    if len(first) > 1:
+        total = reading.spell(sum(step.minutes for step in first))
+        which = f"the most central file of each of the {len(first)} chapters that others use most"
+        words: list[Piece] = ["To see ", title_of(index), f" from its foundations up, read {which}, about {total}:"]
+        found += [Heading(2, ["The whole"]), Text(words), reading.steps_of(index, first)]
+    for part in made.parts:
+        found.append(Heading(2, [Mono(part.title) if part.is_folder else part.title]))
+        for chapter in part.chapters:
+            way = reading.chapter_path(index, chapter, parts.chapter_ref(index, chapter))
+            if way:
+                found += [Heading(3, [parts.label_of(index, chapter)]), *way]
+    return found
+
+
+def _glossary(index: Index) -> list[Block]:
+    rows = glossary.entries(index)
+    if not rows:
+        return [Text(["No term is defined: documents, acronyms and the most used classes were searched."])]
+    found: list[Block] = [
+        Text([f"{counted(len(rows), 'term')} of ", title_of(index), ", each in the words of the file that is named."])
+    ]
+    letter, items = "", list[Item]()
+    for entry in rows:
+        first = entry.term[0].upper() if entry.term[0].isalpha() else "#"
+        if first != letter:
+            if items:
+                found.append(Items(items))
+            letter, items = first, []
+            found.append(Heading(2, [letter if letter != "#" else "0–9 and signs"]))
+        items.append(Item([entry.ref or Strong(entry.term), ": ", *entry.words, ", ", glossary.said_in(entry)]))
+    return [*found, Items(items)]
+
+
+def _names(index: Index) -> list[Block]:
+    """The names that chapters tell of, each with its chapters."""
+    made = plan(index)
+    names: dict[str, list[tuple[Ref, Ref]]] = {}
+    for chapter in made.ordered:
+        for row in parts.names_in(index, chapter.folder):
+            names.setdefault(row.name, []).append((ref_of(index, row.id), parts.chapter_ref(index, chapter)))
+    if not names:
+        return [Text([f"No definition of {name_of(index)} is used by two files."])]
+    found: list[Block] = []
+    letter, items = "", list[Item]()
+    for name in sorted(names, key=lambda name: (name.strip("_").lower(), name)):
+        first = (name.strip("_") or name)[0].upper()
+        first = first if first.isalpha() else "#"
+        if first != letter:
+            if items:
+                found.append(Items(items))
+            letter, items = first, []
+            found.append(Heading(2, [letter if letter != "#" else "0–9 and signs"]))
+        pieces: list[Piece] = []
+        for ref, chapter_link in names[name]:
+            pieces += ([", "] if pieces else []) + [ref, " in ", chapter_link]
+        items.append(Item(pieces))
+    return [
+        *found,
+        Items(items),
+        Text([*listed([Ref(To.LETTERS, "", "", "Every name", False)]), " stands in the keywords."]),
+    ]

@@ -1,0 +1,161 @@
+"""The page of a file: what it is, what it is for, its source, its structure, its place, its tests and its company.
+
+In: a path. Out: one page, and more pages for a source that is too large for one. The sections and their order are
+those that readers of such pages know; each is made in a module of its own, and says in one line when there is
+nothing of its kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.blocks import Block, Cite, Code, Heading, Item, Items, Line, Mono, Page, Piece, Ref, Strong, Text, To
+from concordance.extract.engine import language_of
+from concordance.model import Skip
+from concordance.query import overview
+from concordance.query.about import About, about
+from concordance.query.index import Index
+from concordance.query.licence import licence
+from concordance.query.owners import owner
+from concordance.query.sections import OVERVIEW, PURPOSE, sections
+from concordance.query.structure import Structure
+
+LARGEST = 1_000_000  # characters on one page
+_SAID = 200  # characters that a page says of a symbol, about
+
+
+def subjects(index: Index) -> list[str]:
+    """Every file of the ledger."""
+    return [row[1] for row in index.bases]
+
+
+def pages(index: Index, subject: str) -> Iterator[Page]:
+    """The page of a file, and the parts of its source."""
+    one = about(index, subject)
+    text = one.opened.text() if one.file.skip == Skip.NONE else None
+    parts = _parts(text, len(one.symbols)) if text is not None and index.book.source else []
+    yield Page(Ref(To.FILE, subject), ["Documentation: ", Mono(subject)], _blocks(one, text, parts))
+    for number, part in enumerate(parts, 2):
+        yield _part(one, number, len(parts), part)
+
+
+def _blocks(one: About, text: str | None, parts: list[str]) -> list[Block]:
+    found: list[Block] = [Heading(2, ["File Metadata"]), Items(list(_metadata(one)))]
+    for title, said in sections(one).items():
+        found += [Heading(2, [title]), *said]
+        if title == PURPOSE:
+            found += [Heading(2, ["Original Source"]), *_source(one, text, parts)]
+        elif title == OVERVIEW:
+            found += [Heading(2, ["Detailed Analysis"]), Heading(3, ["Code Structure"]), *_structure(one)]
+    found += [Heading(2, ["Cross-References"]), _cross_references(one)]
+    return found
+
+
+def _metadata(one: About) -> Iterator[Item]:
+    file, metrics = one.file, one.facts.metrics
+    name = one.path.rpartition("/")[2]
+    dot = name.rfind(".")
+    yield _field("Path", Ref(To.SOURCE, one.path, "", one.path))
+    yield _field("Size", Cite(one.path), f"{file.size:,} bytes ({file.size / 1024:.2f} KB)")
+    yield _field("Type", file.type)
+    yield _field("Extension", Mono(name[dot:].lower()) if dot > 0 else "none")
+    if file.language:
+        yield _field("Language", language_of(file.language).title)
+    if file.skip == Skip.NONE:
+        parts = [(metrics.code, "code"), (metrics.comment, "comment"), (metrics.blank, "blank")]
+        told = ", ".join(f"{number:,} {word}" for number, word in parts if number)
+        yield _field("Lines", f"{file.lines:,} ({told})" if told else f"{file.lines:,}")
+        yield _field("Encoding", file.encoding)
+    yield _field("Category", file.category)
+    stated = licence(one)
+    if stated is not None and stated.line:
+        yield _field("Licence", stated.name, " ", Line(one.path, stated.line))
+    people = owner(one.index, one.path)
+    if people is not None:
+        yield _field("Owner", *people)
+    if file.digest:
+        yield _field("Digest", Mono(file.digest))
+    if one.index.book.history:
+        yield from _history(one)
+
+
+def _field(name: str, *pieces: Piece) -> Item:
+    return Item([Strong(name), ": ", *pieces])
+
+
+def _history(one: About) -> Iterator[Item]:
+    change = one.index.facts.change(one.path)
+    if change is not None:
+        yield _field("Changes", overview.changed(change))
+
+
+def _source(one: About, text: str | None, parts: list[str]) -> Iterator[Block]:
+    file = one.file
+    if file.skip != Skip.NONE:
+        yield Text([Ref(To.SOURCE, one.path, "", one.path), f": {overview.unread(file)}"])
+    elif text is None:
+        yield Text([Ref(To.SOURCE, one.path, "", one.path), " has changed since it was read."])
+    elif not text:
+        yield Text(["The file is empty."])
+    elif not one.index.book.source:
+        yield Text([Ref(To.SOURCE, one.path, "", one.path)])
+    elif not parts:
+        yield Code(text, fence_of(file.language))
+    else:
+        refs: list[Piece] = []
+        for number in range(2, len(parts) + 2):
+            refs += [", " if refs else "", Ref(To.FILE, one.path, "", f"part {number - 1}", False, number)]
+        pages_ = "a page of their own" if len(parts) == 1 else f"{len(parts)} pages"
+        yield Text([f"{file.size:,} bytes, more than this page can hold, stand on {pages_}: ", *refs])
+
+
+def _part(one: About, number: int, total: int, text: str) -> Page:
+    title: list[Piece] = ["Documentation: ", Mono(one.path), f", source, part {number - 1} of {total}"]
+    back = Text([Ref(To.FILE, one.path, "", one.path)])
+    return Page(Ref(To.FILE, one.path, part=number), title, [back, Code(text, fence_of(one.file.language))])
+
+
+def _parts(text: str, symbols: int) -> list[str]:
+    """The parts of a source that get pages of their own, cut at the ends of lines where there are any; none where the
+    file's page has room for it beside what it says of its symbols."""
+    if len(text) + symbols * _SAID <= LARGEST:
+        return []
+    found, start = [], 0
+    while start < len(text):
+        end = start + LARGEST
+        if end < len(text):
+            line = text.rfind("\n", start, end) + 1
+            end = line if line > start else end
+        found.append(text[start:end])
+        start = end
+    return found
+
+
+_FENCES = {
+    "objc": "objective-c", "objcpp": "objective-c++", "shell": "bash", "starlark": "starlark", "proto": "protobuf",
+    "make": "makefile", "text": "text", "": "text", "rst": "rst", "jupyter": "json", "batch": "bat",
+}  # fmt: skip
+
+
+def fence_of(language: str) -> str:
+    """What a fence calls a language."""
+    return _FENCES.get(language, language)
+
+
+def _structure(one: About) -> list[Block]:
+    if one.symbols:
+        return Structure(one).blocks()
+    return [Text([overview.no_structure(one)])]
+
+
+def _cross_references(one: About) -> Items:
+    folder, _, name = one.path.rpartition("/")
+    refs = [
+        ("File Documentation", Ref(To.FILE, one.path, "", f"{name}_docs.md")),
+        ("Keyword Index", Ref(To.KEYWORDS, one.path, "", f"{name}_kw.md")),
+        ("Folder Index", Ref(To.INDEX, folder, "", "index.md")),
+        ("Folder Documentation", Ref(To.FOLDER, folder, "", "doc.md")),
+        ("Subtree Index", Ref(To.SUBTREE, folder, "", "sub.md")),
+        ("Book", Ref(To.BOOK, "", "", "comprehensive_book.md")),
+    ]
+    return Items([_field(title, ref) for title, ref in refs])

@@ -1,0 +1,75 @@
+"""The page of a folder: its role, what it holds, its concepts, how it is organized, its files and how to work with it.
+
+In: a folder ("" for the root). Out: one page. History is left out: a book that is committed with its source would be
+stale with its own commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.blocks import Block, Heading, Mono, Page, Ref, Table, Text, To
+from concordance.query.book.chapters import chapter_of
+from concordance.query.described.quoted import ended
+from concordance.query.folders import folders
+from concordance.query.folders.contents import amount, cross_references, subfolders
+from concordance.query.folders.parts import concepts, diagram, important_files, standing
+from concordance.query.folders.repository import name_of
+from concordance.query.folders.terms import marking
+from concordance.query.folders.words import describe_folder, made_of, role_words
+from concordance.query.folders.working import working
+from concordance.query.index import Index
+
+
+def subjects(index: Index) -> list[str]:
+    """Every folder that has files below it."""
+    return list(folders(index).all)
+
+
+def pages(index: Index, subject: str) -> Iterator[Page]:
+    """The page of one folder."""
+    name = Mono(subject or name_of(index))
+    yield Page(Ref(To.FOLDER, subject), ["Folder Documentation: ", name], _blocks(index, subject))
+
+
+def _blocks(index: Index, subject: str) -> list[Block]:
+    every = folders(index)
+    folder = every.all[subject]
+    words = role_words(index, subject)
+    found: list[Block] = [Heading(2, ["Role"]), *words]
+    if not words:
+        found.append(Text(ended(describe_folder(index, subject))))
+    found += standing(index, subject)
+    found += [Heading(2, ["Contents Overview"]), Text([*amount(folder), "."])]
+    if len(folder.nouns) > 1:
+        found.append(_kinds(folder.nouns.items()))
+    if folder.folders:
+        found.append(subfolders(index, folder.folders))
+    found += [Heading(2, ["Key Concepts"]), *(_concepts(index, subject))]
+    found += [
+        Heading(2, ["Architecture & Organization"]),
+        *(diagram(index, folder) or [Text([_loose(index, subject)])]),
+    ]
+    found += [Heading(2, ["Important Files"]), *(important_files(index, subject) or [Text(["No text in it."])])]
+    found += [Heading(2, ["Working with This Folder"])]
+    found += working(index, list(every.below(subject))) or [Text(["No test, build file or owner names it."])]
+    page = Ref(To.FOLDER, subject)
+    return [*found, Heading(2, ["Cross-References"]), *cross_references(page, chapter_of(index, subject))]
+
+
+def _kinds(rows: object) -> Table:
+    ordered = sorted(rows, key=lambda row: (-row[1], row[0]))  # type: ignore[call-overload]
+    return Table(["Kind", "Files"], [[[name], [f"{times:,}"]] for name, times in ordered])
+
+
+def _concepts(index: Index, subject: str) -> list[Block]:
+    folder = folders(index).all[subject]
+    found = [*concepts(index, folder), *marking(index, subject)]
+    return found or [Text([f"No definition in it is used by two other files: {made_of(folder)}."])]
+
+
+def _loose(index: Index, subject: str) -> str:
+    folder = folders(index).all[subject]
+    if folder.count == 1:
+        return "It holds one file."
+    return "Its parts do not use one another by name."

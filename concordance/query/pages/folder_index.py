@@ -1,0 +1,47 @@
+"""The index of a folder: what lies in it, each part with one true line; the root's says what the repository is.
+
+In: a folder ("" for the root). Out: one page; one with very many files goes on on further pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.blocks import Block, Heading, Mono, Page, Ref, Text, To, listed
+from concordance.query.book.chapters import chapter_of, plan
+from concordance.query.folders import folders
+from concordance.query.folders.contents import cross_references, files, overview, prepare, subfolders
+from concordance.query.folders.repository import front, name_of
+from concordance.query.index import Index
+
+_MOST = 3000  # files on one page
+
+
+def subjects(index: Index) -> list[str]:
+    """Every folder that has files below it."""
+    prepare(index)
+    plan(index)
+    return list(folders(index).all)
+
+
+def pages(index: Index, subject: str) -> Iterator[Page]:
+    """The index of one folder."""
+    folder = folders(index).all[subject]
+    parts = [folder.files[at : at + _MOST] for at in range(0, len(folder.files), _MOST)] or [[]]
+    blocks: list[Block] = list(front(index)) if not subject else [Heading(2, ["Overview"]), *overview(index, subject)]
+    if subject and folder.folders:
+        blocks += [Heading(2, ["Subfolders"]), subfolders(index, folder.folders)]
+    if parts[0]:
+        blocks += [Heading(2, ["Files"])]
+        if len(parts) > 1:
+            refs = [Ref(To.INDEX, subject, "", f"part {n}", False, n) for n in range(2, len(parts) + 1)]
+            blocks.append(
+                Text([f"The first {_MOST:,} of {len(folder.files):,} files; the others are in ", *listed(refs), "."])
+            )
+        blocks.append(files(index, parts[0]))
+    blocks += [Heading(2, ["Cross-References"]), *cross_references(Ref(To.INDEX, subject), chapter_of(index, subject))]
+    title = ["Index: ", Mono(subject or name_of(index))]
+    yield Page(Ref(To.INDEX, subject), title, blocks)
+    for number, part in enumerate(parts[1:], 2):
+        more: list[Block] = [Text([Ref(To.INDEX, subject, "", "part 1", False)]), files(index, part)]
+        yield Page(Ref(To.INDEX, subject, part=number), [*title, f", part {number}"], more)

@@ -1,0 +1,216 @@
+"""The keyword index of a file: every name that it defines, imports or mentions, and the concepts that it is about.
+
+In: a path. Out: one page. An entry is a line: the name, linked to its definition on the file's page, what it is a part
+of, its line, and how often it is used here and in other files. The map at the end says which sections of the file's
+page have which keywords.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from concordance.blocks import Block, Cite, Heading, Item, Items, Mono, Page, Piece, Ref, Strong, Text, To, counted
+from concordance.model import Kind, Skip, Term
+from concordance.query import keywords, sections
+from concordance.query.about import About, about
+from concordance.query.index import Index
+from concordance.query.keywords import Defined, Imported, Mentioned, Usage
+
+_FEW = 40  # names of a section that the map spells out
+_NAMING = (sections.PATTERNS, sections.PERFORMANCE, sections.SECURITY, sections.TESTING, sections.RELATED)
+
+
+def subjects(index: Index) -> list[str]:
+    """Every file of the ledger."""
+    index.census.prepare()
+    return [row[1] for row in index.bases]
+
+
+def pages(index: Index, subject: str) -> Iterator[Page]:
+    """The keyword index of a file."""
+    yield Page(Ref(To.KEYWORDS, subject), ["Keyword Index: ", Mono(subject)], _blocks(about(index, subject)))
+
+
+def _blocks(one: About) -> list[Block]:
+    groups, uses = keywords.defined(one.symbols), keywords.usage(one)
+    imports = keywords.imported(one)
+    mentioned = keywords.mentioned(one.facts, one.index.census.has_code, keywords.sampled(one))
+    concepts = keywords.concepts(one.facts.terms, one.index.census.spread, one.index.census.read)
+    found: list[Block] = [Heading(2, ["File Information"]), _information(one), Heading(2, ["Keywords Extracted"])]
+    if not (groups or imports or mentioned or concepts):
+        return [*found, Text([_nothing(one)])]
+    for title, names in groups.items():
+        found += [Heading(3, [title]), _group(one, names, uses)]
+    if imports:
+        found += [Heading(3, [_brought(imports)]), Items([_import(one, row) for row in imports])]
+    if mentioned:
+        found += [Heading(3, [keywords.IDENTIFIERS]), Items(_identifiers(one, mentioned))]
+    if concepts:
+        found += [Heading(3, [keywords.CONCEPTS]), Items([_concept(term) for term in concepts])]
+    return [
+        *found,
+        Heading(2, ["Keyword → Section Map"]),
+        Items(list(_map(one, groups, imports, bool(mentioned), concepts))),
+    ]
+
+
+def _information(one: About) -> Items:
+    folder, _, name = one.path.rpartition("/")
+    rows: list[tuple[str, Ref]] = [
+        ("Original File", Ref(To.SOURCE, one.path, "", one.path, False)),
+        ("Documentation", Ref(To.FILE, one.path, "", f"{name}_docs.md")),
+        ("Folder", Ref(To.INDEX, folder, "", folder or ".")),
+    ]
+    # An index rests on all of its file: to cite each line would make its claims as long as the file.
+    items = [Item([Strong(title), ": ", ref]) for title, ref in rows]
+    return Items([Item([*items[0].text, Cite(one.path)]), *items[1:]])
+
+
+def _nothing(one: About) -> str:
+    file = one.file
+    if file.skip != Skip.NONE:
+        note = f", {file.note}" if file.note not in ("", file.type) else ""
+        return f"{file.type}, {counted(file.size, 'byte')}, not read as text{note}."
+    if not file.size:
+        return "The file is empty."
+    return f"{file.type}, {counted(file.lines, 'line')}: no definition, import, name of code or telling word in it."
+
+
+def _times(times: int) -> str:
+    return f" {times:,}×" if times > 1 else ""
+
+
+def _group(one: About, names: list[Defined], uses: dict[int, Usage]) -> Items:
+    """The names of one kind: those that stand by themselves, then members, under what they are members of."""
+    found: list[Item] = []
+    members: dict[int, list[Item]] = {}
+    for name, places in names:
+        if len(places) == 1:
+            home = keywords.home(one, places[0])
+            (found if home < 0 else members.setdefault(home, [])).append(_definition(one, name, places, uses))
+            continue
+        inside: dict[int, list[int]] = {}
+        for place in places:
+            inside.setdefault(keywords.home(one, place), []).append(place)
+        for home, some in inside.items():
+            (found if home < 0 else members.setdefault(home, [])).append(_definition(one, name, some, uses))
+    homes = sorted((keywords.by_name(keywords.called(one, home)), home) for home in members)
+    found += [Item([one.own(home, keywords.called(one, home))], [Items(members[home])]) for _, home in homes]
+    return Items(found)
+
+
+def _definition(one: About, name: str, places: list[int], uses: dict[int, Usage]) -> Item:
+    """A name, the lines where it is defined, and who uses it. A member that no other file uses is found by its home's
+    link, which saves a third of the page; so is a key inside of another; a namespace is nothing but its members."""
+    users = _users([uses[place] for place in places if place in uses])
+    first = one.symbols[places[0]]
+    alone = keywords.home(one, places[0]) < 0 and first.kind not in keywords.AROUND
+    inner = first.kind == Kind.KEY and first.parent >= 0
+    linked = (alone and not inner) or any(type(piece) is Ref for piece in users)
+    meant = next((place for place in places if not one.symbols[place].declaration), places[0])
+    pieces: list[Piece] = [one.own(meant, name) if linked else Mono(name), f" L{first.line}"]
+    pieces += [f", L{one.symbols[place].line}" for place in places[1:]]
+    return Item(pieces + users)
+
+
+def _users(found: list[Usage]) -> list[Piece]:
+    """How often a name is used in its file, and in which others."""
+    if not found:
+        return []
+    here = sum(use.here for use in found)
+    there = found[0].there if len(found) == 1 else sum((use.there for use in found), Counter())
+    pieces: list[Piece] = [f" · {here:,}× here"] if here else []
+    if there:
+        most = sorted(there, key=lambda path: (-there[path], path))
+        told = f"{',' if here else ' ·'} {there.total():,}× in "
+        pieces += [f"{told}{len(most):,} files, most in " if len(most) > 2 else told, _file(most[0])]
+        if len(most) == 2:
+            pieces += [", ", _file(most[1])]
+    return pieces
+
+
+def _file(path: str) -> Ref:
+    return Ref(To.FILE, path, "", path.rpartition("/")[2])
+
+
+def _import(one: About, row: Imported) -> Item:
+    pieces: list[Piece] = [
+        row.ref if row.ref and row.form not in keywords.INCLUDED else Mono(row.module),
+        f" L{row.line}",
+    ]
+    if row.alias:
+        pieces += [" as ", Mono(row.alias)]
+    if row.times:
+        pieces.append(f" {row.times:,}×")
+    for number, (name, ref, times) in enumerate(row.names):
+        pieces += [", " if number else ": ", ref or Mono(name), f" {times:,}×" if times else ""]
+    return Item(pieces)
+
+
+def _identifiers(one: About, rows: list[Mentioned]) -> list[Item]:
+    """Names that are mentioned; what code uses is linked where the file's page speaks of the code."""
+    meaning = keywords.Meaning(one)
+    found: list[Item] = []
+    for row in rows:
+        ref = meaning.ref(row.name) if not row.is_shown else None
+        found.append(Item([ref or Mono(row.name), f" L{row.line}", _times(row.times)]))
+    return found
+
+
+def _brought(imports: list[Imported]) -> str:
+    """What the imports of a file are called: those of prose are links."""
+    return keywords.LINKS if imports and all(row.form in keywords.LINKED for row in imports) else keywords.IMPORTS
+
+
+def _concept(term: Term) -> Item:
+    return Item([Strong(keywords.spelled(term)), f" L{term.line}", _times(term.times)])
+
+
+def _map(
+    one: About,
+    groups: dict[str, list[Defined]],
+    imports: list[Imported],
+    mentioned: bool,
+    concepts: list[Term],
+) -> Iterator[Item]:
+    """Each section of the file's page with the keywords that it has."""
+    purpose = keywords.Words(sections.words_in(one, sections.PURPOSE))
+    told = [term.text for term in concepts if purpose.has(term.text)]
+    first = sections.names_in(one, sections.PURPOSE)
+    heard = {name.lower() for name in first}
+    besides = [keywords.IDENTIFIERS] if mentioned else []
+    besides += [keywords.CONCEPTS] if len(told) < len(concepts) else []
+    rows: list[tuple[str, list[Piece]]] = [
+        (sections.PURPOSE, _names([*map(Mono, first), *(text for text in told if text.lower() not in heard)])),
+        (keywords.SOURCE, [", ".join(besides)]),
+        (sections.OVERVIEW, _few(sections.names_in(one, sections.OVERVIEW), groups)),
+        (keywords.ANALYSIS, [", ".join(groups)]),
+        (sections.DESIGN, _few(sections.names_in(one, sections.DESIGN), groups)),
+        (sections.DEPENDENCIES, [_brought(imports)] if imports else []),
+    ]
+    rows += [(title, _few(sections.names_in(one, title), groups)) for title in _NAMING]
+    for title, pieces in rows:
+        if any(pieces):
+            yield Item([Ref(To.FILE, one.path, title, title, False), ": ", *pieces])
+
+
+def _few(names: list[str], groups: dict[str, list[Defined]]) -> list[Piece]:
+    """Names; in place of all of a group, its title."""
+    left = set(names)
+    pieces: list[Piece] = []
+    for title, rows in groups.items():
+        inside = {row.name for row in rows}
+        if len(inside) > 2 and inside <= left:
+            pieces.append(title)
+            left -= inside
+    if len(left) > _FEW:
+        return _names([*pieces, f"{len(left):,} {'more ' if pieces else ''}definitions"])
+    return _names([*pieces, *(Mono(name) for name in names if name in left)])
+
+
+def _names(pieces: list[Piece]) -> list[Piece]:
+    found: list[Piece] = []
+    for piece in pieces:
+        found += [", ", piece] if found else [piece]
+    return found

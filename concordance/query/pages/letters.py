@@ -1,0 +1,92 @@
+"""The keywords of the whole repository from A to Z: a front page, and one page for each part of the alphabet.
+
+In: a part of the alphabet, "" for the front page. Out: every definition of the repository, and every concept, with
+what it is and in which files.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from concordance.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Table, Text, To, counted
+from concordance.query.alphabet import Writer, ranking
+from concordance.query.index import Index
+from concordance.query.keywords import GROUPS
+from concordance.query.shards import DIGITS, OTHER, letter_of
+
+_TOP = 50  # rows of the ranking
+
+
+def subjects(index: Index) -> list[str]:
+    """The front page, and each part of the alphabet."""
+    _ = index.census.used_by, index.keys
+    return ["", *index.alphabet.shards.names]
+
+
+def pages(index: Index, subject: str) -> Iterator[Page]:
+    """The front page, or a part of the alphabet."""
+    if not subject:
+        yield Page(Ref(To.LETTERS, ""), ["Keywords"], _front(index))
+        return
+    alphabet, writer = index.alphabet, Writer(index, short=True)
+    parts = alphabet.pages(subject)
+    for number, names in enumerate(parts, 1):
+        title: list[Piece] = ["Keywords: ", _title(subject)]
+        title += [f", part {number} of {len(parts)}"] if len(parts) > 1 else []
+        blocks: list[Block] = [Text([Ref(To.LETTERS, "", "", "Keywords", False), *_near(index, subject, len(parts))])]
+        groups: dict[str, list[Item]] = {}
+        for name in names:
+            groups.setdefault(_beginning(name, subject), []).append(writer.entry(alphabet.entry(name)))
+        for beginning, items in groups.items():
+            blocks += [Heading(2, [Mono(beginning)]), Items(items)] if len(groups) > 1 else [Items(items)]
+        yield Page(Ref(To.LETTERS, subject, part=number), title, blocks)
+
+
+def _beginning(name: str, part: str) -> str:
+    """What the names of a part are put together by: one letter more than they share anyway."""
+    return name[:1] if part in (DIGITS, OTHER) else name.lower()[: len(part) + 1]
+
+
+def _title(part: str) -> str:
+    return {DIGITS: "digits", OTHER: "other signs"}.get(part, part)
+
+
+def _near(index: Index, part: str, pages: int) -> Iterator[Piece]:
+    """The parts that begin with this one, or that it begins with; and this one's other pages."""
+    low = part.lower()
+    for other in index.alphabet.shards.names:
+        near = other.lower().startswith(low) or low.startswith(other.lower())
+        if other != part and near and part not in (DIGITS, OTHER):
+            yield " · "
+            yield Ref(To.LETTERS, other, "", _title(other), False)
+    for number in range(1, pages + 1 if pages > 1 else 1):
+        yield " · "
+        yield Ref(To.LETTERS, part, "", f"part {number}", False, number)
+
+
+def _front(index: Index) -> list[Block]:
+    census, shards = index.census, index.alphabet.shards
+    letters: dict[str, list[str]] = {}
+    for part in shards.names:
+        letters.setdefault(letter_of(part) if part not in (DIGITS, OTHER) else part, []).append(part)
+    rows: list[list[list[Piece]]] = []
+    for letter, parts in letters.items():
+        pieces: list[Piece] = []
+        for part in parts:
+            pieces += [" · " if pieces else "", Ref(To.LETTERS, part, "", _title(part), False)]
+            pieces.append(f" {len(shards.names[part]):,}")
+        rows.append([[_title(letter)], pieces])
+    counts = Counter([kind for kind in census.kinds if kind])
+    kinds: list[list[list[Piece]]] = [
+        [[title], [f"{counts[kind]:,}"]] for kind, title in GROUPS.items() if counts[kind]
+    ]
+    ranked = ranking(index, census.used_by, census.used_by, _TOP)
+    total = sum(counts.values())
+    names, concepts = counted(len(census.by_name), "name"), counted(index.alphabet.concepts, "concept")
+    told = f"{counted(total, 'definition')} of {names}, and {concepts}."
+    blocks: list[Block] = [Text([told])]
+    blocks += [Heading(2, ["A–Z"]), Table(["Letter", "Names"], rows)] if rows else []
+    if ranked:
+        blocks += [Heading(2, ["Most Used"]), *ranked]
+    return [*blocks, Heading(2, ["Kinds"]), Table(["Kind", "Definitions"], kinds)] if kinds else blocks

@@ -1,0 +1,116 @@
+"""The page of a rule: what it looks for and why, an example, and where in the repository it was found.
+
+In: a rule's id, or "" for the list of all rules, by language. Out: one page. Each place is linked by its file: lines
+stand on the file's own page.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from concordance.blocks import (
+    Block,
+    Code,
+    Heading,
+    Item,
+    Items,
+    Mono,
+    Page,
+    Pieces,
+    Ref,
+    Strong,
+    Table,
+    Text,
+    To,
+    counted,
+    listed,
+    marked,
+)
+from concordance.extract.engine import language_of
+from concordance.extract.rulebook import checked, rules
+from concordance.model import Rule
+from concordance.query.folders.contents import folder_ref
+from concordance.query.found import findings
+from concordance.query.index import Index
+
+_SECTIONS = {"performance": "Performance Notes", "security": "Security Considerations"}
+
+
+def subjects(index: Index) -> list[str]:
+    """The list, and every rule."""
+    findings(index)  # counted once, before pages are made by several
+    return ["", *rules()]
+
+
+def pages(index: Index, subject: str) -> Iterator[Page]:
+    """The page of one rule, or the list."""
+    if not subject:
+        yield Page(Ref(To.RULE, ""), ["Rules"], _list(index))
+        return
+    rule = rules()[subject]
+    yield Page(Ref(To.RULE, subject), ["Rule ", Mono(rule.id), ": ", *marked(rule.title)], _blocks(index, rule))
+
+
+def _blocks(index: Index, rule: Rule) -> list[Block]:
+    titles = [language_of(name).title for name in rule.languages]
+    fence = rule.languages[0] if rule.languages else ""
+    facts = [
+        Item([Strong("Category"), f": {rule.category}"]),
+        Item([Strong("Severity"), f": {rule.severity}"]),
+        Item([Strong("Languages"), ": ", *(listed(list(dict.fromkeys(titles))) if titles else ["every text"])]),
+        Item([Strong("Found by"), f": {rule.tool}", "" if rule.tests else ", outside of tests and benchmarks"]),
+    ]
+    found: list[Block] = [Items(facts), Heading(2, ["Why"]), Text(marked(rule.why))]
+    if rule.bad:
+        found += [Heading(2, ["Example"]), Text(["What it finds:"]), Code(rule.bad.rstrip("\n") + "\n", fence)]
+        if rule.good:
+            found += [Text(["What to write in its place:"]), Code(rule.good.rstrip("\n") + "\n", fence)]
+    found += [Heading(2, ["Where It Was Found"]), *_places(index, rule)]
+    return [*found, Heading(2, ["Cross-References"]), Items([Item([Ref(To.RULE, "", "", "All rules", False)])])]
+
+
+def _places(index: Index, rule: Rule) -> list[Block]:
+    """The files, folder by folder, and how often in each."""
+    files = findings(index).get(rule.id, Counter())
+    if not files:
+        read = sum(index.counts[name] for name in rule.languages) if rule.languages else len(index.bases)
+        return [Text([f"Nowhere: {counted(read, 'file')} searched."])]
+    by_folder: dict[str, list[str]] = {}
+    for path in files:
+        by_folder.setdefault(path.rpartition("/")[0], []).append(path)
+    total = sum(files.values())
+    head = f"{counted(total, 'place')} in {counted(len(files), 'file')} of {counted(len(by_folder), 'folder')}."
+    rows: list[list[Pieces]] = []
+    for folder, paths in by_folder.items():
+        cell: list[Ref | str] = []
+        for path in paths:
+            cell += [", "] if cell else []
+            cell += [Ref(To.FILE, path, _SECTIONS.get(rule.category, ""), path.rpartition("/")[2])]
+            cell += [f" ({files[path]})"] if files[path] > 1 else []
+        rows.append([[folder_ref(folder)], [f"{sum(files[path] for path in paths):,}"], cell])
+    return [Text([head]), Table(["Folder", "Places", "Files"], rows)]
+
+
+def _list(index: Index) -> list[Block]:
+    """Every rule, under each language of the repository that it is for."""
+    places = {name: sum(files.values()) for name, files in findings(index).items()}
+    blocks: list[Block] = [
+        Text(
+            [f"{counted(len(rules()), 'rule')} look for what is slow or unsafe. Numbers count the places in this "
+             "repository, those in tests and benchmarks only for rules that are asked there."]
+        )
+    ]  # fmt: skip
+    titles: dict[str, list[Rule]] = {}
+    for language in sorted(index.counts):
+        if language:
+            titles.setdefault(language_of(language).title, checked(language))
+    for title in sorted(titles):
+        rows: list[list[Pieces]] = [
+            [[Ref(To.RULE, rule.id, "", rule.id)], marked(rule.title), [f"{rule.category}"], [f"{rule.severity}"],
+             [f"{places.get(rule.id, 0):,}"]]
+            for rule in titles[title]
+        ]  # fmt: skip
+        if rows:
+            blocks += [Heading(2, [title]), Table(["Rule", "What it finds", "Category", "Severity", "Places"], rows)]
+    return blocks

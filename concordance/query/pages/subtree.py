@@ -1,0 +1,165 @@
+"""The keyword index of a folder with all below it: what is defined there, what it uses of others, what it is about.
+
+In: a folder. Out: one page; where the subtree defines very much, its alphabet is that of the files directly in the
+folder, and each subfolder's own page has the rest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from heapq import nsmallest
+from math import log2
+
+from concordance.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Strong, Text, To, counted
+from concordance.extract.terms import weight
+from concordance.query.alphabet import Writer, lettered, ranking
+from concordance.query.census import Listed
+from concordance.query.index import Index
+from concordance.query.keywords import GROUPS, is_telling
+from concordance.query.shards import Entry, by_letter
+
+_MOST = 1_500  # definitions of a subtree that one alphabet holds
+_TOP = 25  # rows of a ranking
+_WORDS = 30  # concepts of a ranking
+_PART = 4_000  # definitions on one part of a page
+
+
+def subjects(index: Index) -> list[str]:
+    """Every folder, the root first."""
+    census = index.census
+    _ = census.used_by, census.terms, census.spread, census.read, census.defined, index.keys
+    return list(census.folders)
+
+
+def pages(index: Index, subject: str) -> Iterator[Page]:
+    """The keyword index of a folder, in parts where it is long."""
+    census = index.census
+    below = census.below(subject)
+    ids = [identity for file in below for identity in census.symbols(file)]
+    whole = len(ids) <= _MOST
+    listed = ids if whole else [one for file in census.folders[subject].files for one in census.symbols(file)]
+    parts = _parts(index, listed)
+    title: list[Piece] = ["Subtree Index: ", Mono(subject or ".")]
+    blocks: list[Block] = [_summary(index, below, ids)]
+    ranked = ranking(index, ids, census.used_by, min(_TOP, 5 + len(ids) // 20), subject)
+    blocks += [Heading(2, ["Most Used"]), *ranked] if ranked else []
+    blocks += [Heading(2, ["Defined"])] if ids else []
+    blocks += _shared(index, subject) if not whole else []
+    blocks += _contents(subject, parts) if len(parts) > 1 else []
+    writer = Writer(index, subject)
+    blocks += _alphabet(writer, parts[0]) if len(parts) == 1 else []
+    blocks += [*_used(index, below, ids), *_mentioned(index, below, ids)]
+    yield Page(Ref(To.SUBTREE, subject), title, blocks)
+    for number, part in enumerate(parts if len(parts) > 1 else [], 2):
+        back = Text([Ref(To.SUBTREE, subject, "", subject or ".")])
+        yield Page(
+            Ref(To.SUBTREE, subject, part=number), [*title, f", {_span(part)}"], [back, *_alphabet(writer, part)]
+        )
+
+
+Part = dict[str, list[int]]  # names, in order, with the symbols that have them
+
+
+def _parts(index: Index, ids: list[int]) -> list[Part]:
+    """The names of some symbols from A to Z, in parts that a page holds."""
+    names = index.census.names
+    found: Part = {}
+    for identity in ids:
+        found.setdefault(names[identity], []).append(identity)
+    ordered = [name for group in by_letter(found).values() for name in group]
+    parts: list[Part] = [{}]
+    size = 0
+    for name in ordered:
+        if size > _PART:
+            parts.append({})
+            size = 0
+        parts[-1][name] = found[name]
+        size += len(found[name])
+    return parts
+
+
+def _span(part: Part) -> str:
+    names = list(part)
+    return f"{names[0]} – {names[-1]}"
+
+
+def _alphabet(writer: Writer, part: Part) -> list[Block]:
+    return lettered(by_letter(part), 3, lambda name: writer.entry(Entry(name, part[name])))
+
+
+def _contents(folder: str, parts: list[Part]) -> list[Block]:
+    rows = [Item([Ref(To.SUBTREE, folder, "", _span(part), True, number)]) for number, part in enumerate(parts, 2)]
+    return [Items(rows)]
+
+
+def _summary(index: Index, below: list[Listed], ids: list[int]) -> Block:
+    kinds = index.census.kinds
+    counts = Counter([kinds[identity] for identity in ids])
+    told = [f"{counts[kind]:,} {title.lower()}" for kind, title in GROUPS.items() if counts[kind] > 1]
+    told += [f"1 {kind}" for kind in GROUPS if counts[kind] == 1]
+    return Text(
+        [
+            f"{counted(len(below), 'file')}, {counted(len(ids), 'definition')}{': ' if told else ''}",
+            ", ".join(told),
+            ".",
+        ]
+    )
+
+
+def _shared(index: Index, folder: str) -> list[Block]:
+    """The subfolders, each with how much it defines."""
+    census = index.census
+    inside = census.folders[folder]
+    start = len(folder) + 1 if folder else 0
+    rows = [
+        Item([Ref(To.SUBTREE, name, "", name[start:]), f": {counted(census.defined[name], 'definition')}"])
+        for name in inside.folders
+    ]
+    return [Items(rows)] if rows else []
+
+
+def _used(index: Index, below: list[Listed], ids: list[int]) -> list[Block]:
+    """What the subtree uses most of what is defined outside of it."""
+    census = index.census
+    inside = {file.base for file in below}
+    inside.update(ids)
+    counts: Counter[int] = Counter()
+    for file in below:
+        counts.update(census.outside[file.base])
+    rows = ranking(index, [one for one in counts if one not in inside], counts, min(_TOP, 5 + len(ids) // 20))
+    return [Heading(2, ["Used"]), *rows] if rows else []
+
+
+def _mentioned(index: Index, below: list[Listed], ids: list[int]) -> list[Block]:
+    """The concepts that tell the subtree from the rest."""
+    census = index.census
+    times: Counter[str] = Counter()
+    files: Counter[str] = Counter()
+    stands_for: dict[str, str] = {}
+    for file in below:
+        for term in census.terms.get(file.base, ()):
+            if term.kind == "name":
+                continue
+            times[term.text] += term.times
+            files[term.text] += 1
+            if term.stands_for:
+                stands_for.setdefault(term.text, term.stands_for)
+    weighed = []
+    for text, count in files.items():
+        if is_telling(census.spread.get(text, 1), census.read):
+            spread = max(count, census.spread.get(text, 1))
+            telling = weight(times[text], spread, max(spread, census.read))
+            # Of many of its files, and of few others.
+            weighed.append((-count / spread * log2(1 + count) * telling, text))
+    best = [text for _, text in nsmallest(min(_WORDS, 5 + len(ids) // 10), weighed)]
+    if not best:
+        return []
+    rows = [
+        Item([
+            Strong(f"{text} ({stands_for[text]})" if text in stands_for else text),
+            f": {times[text]:,}× in {counted(files[text], 'file')}",
+        ])
+        for text in best
+    ]  # fmt: skip
+    return [Heading(2, ["Mentioned"]), Items(rows)]

@@ -1,0 +1,111 @@
+"""The patterns of files that build, run or set up: Make, CMake, Docker, workflows, Bazel.
+
+In: a file that is looked through. Out: what shows each pattern.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from concordance.model import Kind
+
+from .seen import Seen, Shown
+
+_Find = Callable[[Seen], Iterator[Shown]]
+
+
+def _text(pattern: str, flags: int = 0) -> _Find:
+    """What fits a pattern at the beginning of a line, by its first group; `\\S` at its start keeps comments out."""
+    wanted = re.compile(pattern, re.M | flags)
+
+    def find(seen: Seen) -> Iterator[Shown]:
+        for line, match in seen.found(wanted, seen.plain):
+            yield Shown(line, -1, match[1].strip())
+
+    return find
+
+
+def _stages(seen: Seen) -> Iterator[Shown]:
+    """The stages of a Dockerfile that has several."""
+    found = list(
+        seen.found(re.compile(r"^FROM[ \t]+(?:--\S+[ \t]+)*(\S+)(?:[ \t]+AS[ \t]+(\S+))?", re.M | re.I), seen.plain)
+    )
+    for line, match in found if len(found) > 1 else ():
+        yield Shown(line, -1, match[2] or match[1], f"from {match[1]}" if match[2] else "")
+
+
+def _phony(seen: Seen) -> Iterator[Shown]:
+    for line, match in seen.found(re.compile(r"^\.PHONY[ \t]*:[ \t]*(.+)$", re.M), seen.plain):
+        for name in match[1].split():
+            if name != "\\":
+                yield Shown(line, -1, name)
+
+
+def _workflow(pattern: str) -> _Find:
+    """A key of a workflow: a file with jobs or steps that lies where workflows do."""
+    find = _text(pattern)
+
+    def inside(seen: Seen) -> Iterator[Shown]:
+        if "/workflows/" in f"/{seen.path}" or "/actions/" in f"/{seen.path}":
+            yield from find(seen)
+
+    return inside
+
+
+def _matrix(seen: Seen) -> Iterator[Shown]:
+    """What a job is run with, over and over."""
+    if "/workflows/" not in f"/{seen.path}":
+        return
+    for place, symbol in enumerate(seen.symbols):
+        if symbol.kind == Kind.KEY and symbol.name == "matrix":
+            inside = [seen.symbols[one].name for one in seen.of(place).values()]
+            job = seen.symbols[symbol.parent].parent if symbol.parent >= 0 else -1
+            name = seen.symbols[job].name if job >= 0 else "matrix"
+            yield Shown(symbol.line, -1, name, f"over {', '.join(inside)}" if inside else "")
+
+
+_CMAKE: tuple[tuple[str, _Find], ...] = (
+    ("Options", _text(r"^[ \t]*(?:cmake_dependent_)?option[ \t]*\([ \t\n]*(\w+)", re.I)),
+    ("Libraries", _text(r"^[ \t]*\w*add_library[ \t]*\([ \t\n]*([^\s)]+)", re.I)),
+    ("Programs", _text(r"^[ \t]*\w*add_executable[ \t]*\([ \t\n]*([^\s)]+)", re.I)),
+    ("Functions", _text(r"^[ \t]*function[ \t]*\([ \t\n]*(\w+)", re.I)),
+    ("Macros", _text(r"^[ \t]*macro[ \t]*\([ \t\n]*(\w+)", re.I)),
+    ("Searched packages", _text(r"^[ \t]*find_package[ \t]*\([ \t\n]*([\w${}.-]+)", re.I)),
+    ("Generated files", _text(r"^[ \t]*configure_file[ \t]*\([ \t\n]*([^\s)]+)", re.I)),
+    ("Own build steps",
+     _text(r"^[ \t]*add_custom_(?:command|target)[ \t]*\([ \t\n]*(?:OUTPUT[ \t\n]+|TARGET[ \t\n]+)?([^\s)]+)", re.I)),
+    ("Tests", _text(r"^[ \t]*add_test[ \t]*\([ \t\n]*(?:NAME[ \t\n]+)?([^\s)]+)", re.I)),
+)  # fmt: skip
+_MAKE: tuple[tuple[str, _Find], ...] = (
+    ("Phony targets", _phony),
+    ("Pattern rules", _text(r"^(\S*%\S*[ \t]*:(?!=)[^=\n]*)$")),
+    ("Included makefiles", _text(r"^-?s?include[ \t]+(.+)$")),
+    ("Defaults of variables", _text(r"^([A-Za-z_]\w*)[ \t]*\?=")),
+    ("Functions", _text(r"^define[ \t]+(\w+)")),
+)  # fmt: skip
+_DOCKER: tuple[tuple[str, _Find], ...] = (
+    ("Stages", _stages), ("Build arguments", _text(r"^ARG[ \t]+(\w+)", re.I)),
+    ("Not run as root", _text(r"^USER[ \t]+((?!root\b|0\b)\S+)", re.I)),
+    ("Entry point", _text(r"^(?:ENTRYPOINT|CMD)[ \t]+(.+)$", re.I)),
+    ("Copies between stages", _text(r"^COPY[ \t]+--from=(\S+)", re.I)),
+    ("Health check", _text(r"^HEALTHCHECK[ \t]+(.+)$", re.I)),
+)  # fmt: skip
+_YAML: tuple[tuple[str, _Find], ...] = (
+    ("Matrix of jobs", _matrix),
+    ("Called by other workflows", _workflow(r"^[ \t]+(workflow_call)[ \t]*:")),
+    ("Calls other workflows",
+     _workflow(r"^[ \t]+uses:[ \t]+[\"']?((?:\.|[\w.-]+/[\w.-]+)/\.github/workflows/\S+?)[\"']?$")),
+    ("Started by hand", _workflow(r"^[ \t]+(workflow_dispatch)[ \t]*:")),
+    ("Schedule", _workflow(r"^[ \t]+-[ \t]+cron:[ \t]*[\"']?([^\"'\n#]+)")),
+    ("One run at a time", _workflow(r"^[ \t]*(concurrency)[ \t]*:")),
+    ("Restricted permissions", _workflow(r"^[ \t]*(permissions)[ \t]*:")),
+    ("Secrets", _workflow(r"^[^#\n]*\$\{\{[ \t]*secrets\.(\w+)")),
+)  # fmt: skip
+_BAZEL: tuple[tuple[str, _Find], ...] = (
+    ("Macros", _text(r"^def[ \t]+(\w+)\(")), ("Rules of its own", _text(r"^(\w+)[ \t]*=[ \t]*(?:repository_)?rule\(")),
+    ("Choices by configuration", _text(r"^[^#\n]*\b(select)\(\{")),
+    ("Files by pattern", _text(r"^[^#\n]*\bglob\(\[[ \t\n]*[\"']([^\"'\n]+)")),
+    ("Visibility", _text(r"^[^#\n]*\bvisibility[ \t]*=[ \t]*\[[ \t\n]*[\"']([^\"'\n]+)")),
+)  # fmt: skip
+TABLES = {"cmake": _CMAKE, "make": _MAKE, "dockerfile": _DOCKER, "yaml": _YAML, "starlark": _BAZEL}

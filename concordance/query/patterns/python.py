@@ -1,0 +1,308 @@
+"""The patterns of Python, one small function each.
+
+In: a file that is looked through. Out: what shows each pattern. Names are taken as they are written: a base `nn.Module`
+is that class in all code that people write.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from concordance.model import Kind, Symbol
+
+from . import pyfile as whole
+from .seen import Seen, Shown
+
+_ENUMS = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
+_DATA = frozenset(("dataclass", "dataclasses.dataclass", "attr.s", "attr.attrs", "attr.define", "attr.frozen",
+                   "attrs.define", "attrs.frozen", "attrs.mutable"))  # fmt: skip
+_ARITHMETIC = frozenset(f"__{name}__" for name in (
+    "add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "neg",
+    "invert", "radd", "rsub", "rmul", "iadd", "isub", "imul", "lt", "le", "gt", "ge",
+))  # fmt: skip
+_MAKES = re.compile(r"\breturn cls\(|= cls\(|= cls\.__new__\(")
+_FILLS = re.compile(r"regist|^_?(?:add|define|declare|implement|provide)|override", re.I)
+_TUPLE = re.compile(r"^\w+\s*=\s*(?:\w+\.)?(?:namedtuple|NamedTuple)\(")
+_YIELD = re.compile(r"^[ \t]+(?:[\w.,\[\] \t()]+[ \t]=[ \t])?(?:return[ \t]+)?\(?yield\b", re.M)
+_EMPTY = re.compile(r"=\s*(?:\{\}|\[\]|(?:dict|list|set|(?:collections\.)?OrderedDict|weakref\.\w+)\(\)|"
+                    r"(?:collections\.)?defaultdict\(.*\))$")  # fmt: skip
+
+
+def _last(name: str) -> str:
+    """The last part of a base or decorator, without what stands in brackets."""
+    return name.partition("[")[0].partition("(")[0].rpartition(".")[2].strip()
+
+
+def _with_base(seen: Seen, *names: str) -> Iterator[tuple[int, Symbol, str]]:
+    for place, symbol in seen.classes:
+        base = next((base for base in symbol.bases if _last(base) in names), "")
+        if base:
+            yield place, symbol, base
+
+
+def _with_members(seen: Seen, *names: str) -> Iterator[int]:
+    for place, _ in seen.classes:
+        if all(name in seen.of(place) for name in names):
+            yield place
+
+
+def _decorated(seen: Seen, *names: str) -> Iterator[Shown]:
+    """What is decorated by one of some names, in whatever module."""
+    for place, _, name in seen.decorated:
+        if name.rpartition(".")[2] in names:
+            yield seen.shown(place)
+
+
+def _context(seen: Seen) -> Iterator[Shown]:
+    for place in _with_members(seen, "__enter__", "__exit__"):
+        yield seen.shown(place)
+    for place in _with_members(seen, "__aenter__", "__aexit__"):
+        yield seen.shown(place, "async")
+    yield from _decorated(seen, "contextmanager", "asynccontextmanager")
+
+
+def _data_class(seen: Seen) -> Iterator[Shown]:
+    for place, symbol, name in seen.decorated:
+        if name in _DATA and symbol.kind == Kind.CLASS:
+            frozen = name.endswith("frozen") or any("frozen=True" in one for one in symbol.modifiers)
+            yield seen.shown(place, "frozen" if frozen else "")
+
+
+def _named_tuple(seen: Seen) -> Iterator[Shown]:
+    for place, symbol in enumerate(seen.symbols):
+        if any(_last(base) in ("NamedTuple", "namedtuple") for base in symbol.bases) or _TUPLE.search(symbol.signature):
+            yield seen.shown(place)
+
+
+def _enumeration(seen: Seen) -> Iterator[Shown]:
+    for place, symbol in enumerate(seen.symbols):
+        base = next((_last(base) for base in symbol.bases if _last(base) in _ENUMS), "")
+        if base and symbol.kind in (Kind.CLASS, Kind.ENUM):
+            yield seen.shown(place, "" if base == "Enum" else base)
+
+
+def _typed_dict(seen: Seen) -> Iterator[Shown]:
+    return (seen.shown(place) for place, _, _ in _with_base(seen, "TypedDict"))
+
+
+def _abstract(seen: Seen) -> Iterator[Shown]:
+    wanted: dict[int, list[str]] = {}
+    for _, symbol, name in seen.decorated:
+        if (
+            name.rpartition(".")[2] in ("abstractmethod", "abstractproperty", "abstractclassmethod")
+            and symbol.parent >= 0
+        ):
+            wanted.setdefault(symbol.parent, []).append(symbol.name)
+    for place, names in wanted.items():
+        yield seen.shown(place, f"to be filled in: {', '.join(dict.fromkeys(names))}")
+
+
+def _protocol(seen: Seen) -> Iterator[Shown]:
+    return (seen.shown(place) for place, _, _ in _with_base(seen, "Protocol"))
+
+
+def _generic(seen: Seen) -> Iterator[Shown]:
+    for place, _, base in _with_base(seen, "Generic"):
+        yield seen.shown(place, base.partition("[")[2].rstrip("]"))
+
+
+def _setter(seen: Seen) -> Iterator[Shown]:
+    for place, _, name in seen.decorated:
+        if name.endswith(".setter"):
+            yield seen.shown(place)
+
+
+def _cached(seen: Seen) -> Iterator[Shown]:
+    return _decorated(seen, "lru_cache", "cache", "cached_property", "memoize", "memoized", "cached")
+
+
+def _iterator(seen: Seen) -> Iterator[Shown]:
+    return (seen.shown(place) for place in _with_members(seen, "__iter__", "__next__"))
+
+
+def _generator(seen: Seen) -> Iterator[Shown]:
+    had = set()
+    for line, _ in seen.found(_YIELD, seen.hashed, "yield"):
+        place = seen.around(line)
+        if place < 0 or place in had:
+            continue
+        had.add(place)
+        named = {one.partition("(")[0].rpartition(".")[2] for one in seen.symbols[place].modifiers}
+        if not named & {"contextmanager", "asynccontextmanager", "fixture", "yield_fixture"}:
+            yield Shown(line, place)
+
+
+def _container(seen: Seen) -> Iterator[Shown]:
+    return (seen.shown(place) for place in _with_members(seen, "__len__", "__getitem__"))
+
+
+def _callable(seen: Seen) -> Iterator[Shown]:
+    return (seen.shown(seen.of(place)["__call__"]) for place in _with_members(seen, "__call__"))
+
+
+def _operators(seen: Seen) -> Iterator[Shown]:
+    for place, _ in seen.classes:
+        own = [name.strip("_") for name in seen.of(place) if name in _ARITHMETIC]
+        if len(own) > 2:
+            yield seen.shown(place, ", ".join(own))
+
+
+def _descriptor(seen: Seen) -> Iterator[Shown]:
+    return (seen.shown(place) for place in _with_members(seen, "__get__"))
+
+
+def _metaclass(seen: Seen) -> Iterator[Shown]:
+    for place, symbol in seen.classes:
+        used = re.search(r"\bmetaclass\s*=\s*([\w.]+)", symbol.signature)
+        if any(base in ("type", "ABCMeta", "abc.ABCMeta", "EnumMeta", "enum.EnumMeta") for base in symbol.bases):
+            yield seen.shown(place, "a metaclass")
+        elif used and _last(used[1]) != "ABCMeta":
+            yield seen.shown(place, f"of the metaclass {used[1]}")
+
+
+def _lazy_module(seen: Seen) -> Iterator[Shown]:
+    place = seen.of(-1).get("__getattr__", -1)
+    if place >= 0:
+        yield seen.shown(place)
+
+
+def _dynamic(seen: Seen) -> Iterator[Shown]:
+    for place, _ in seen.classes:
+        for name in ("__getattr__", "__getattribute__"):
+            if name in seen.of(place):
+                yield seen.shown(seen.of(place)[name])
+
+
+def _subclass_hook(seen: Seen) -> Iterator[Shown]:
+    return (seen.shown(seen.of(place)["__init_subclass__"]) for place in _with_members(seen, "__init_subclass__"))
+
+
+def _overload(seen: Seen) -> Iterator[Shown]:
+    forms: dict[tuple[int, str], list[int]] = {}
+    for place, symbol, name in seen.decorated:
+        if name.rpartition(".")[2] == "overload":
+            forms.setdefault((symbol.parent, symbol.name), []).append(place)
+    for places in forms.values():
+        yield seen.shown(places[0], f"{len(places)} forms")
+
+
+def _alternative(seen: Seen) -> Iterator[Shown]:
+    for place, symbol, name in seen.decorated:
+        if name == "classmethod" and not seen.of(place) and _MAKES.search(seen.body(symbol)):
+            yield seen.shown(place)
+
+
+def _singleton(seen: Seen) -> Iterator[Shown]:
+    for place, _ in seen.classes:
+        own = seen.of(place)
+        held = next((name for name in ("_instance", "_instances", "__instance", "_singleton") if name in own), "")
+        if held and ("__new__" in own or "__call__" in own or "instance" in own or "get_instance" in own):
+            yield seen.shown(place, f"kept in {held}")
+
+
+def _registry(seen: Seen) -> Iterator[Shown]:
+    """A table of the module that a function fills, one that is named for it or that takes in what it decorates."""
+    for place, symbol in enumerate(seen.symbols):
+        is_table = symbol.parent < 0 and symbol.kind in (Kind.VARIABLE, Kind.CONSTANT)
+        if not is_table or not _EMPTY.search(symbol.signature):
+            continue
+        name = symbol.name
+        filled = re.compile(rf"[ \t]+{re.escape(name)}(?:\[[^\]\n]+\][ \t]*=[^=]|\.(?:append|add|setdefault)\()")
+        for line, _ in seen.found(filled, seen.hashed, f"{name}[", f"{name}."):
+            outer = _outermost(seen, seen.around(line))
+            if outer >= 0 and (seen.of(outer) or _FILLS.search(seen.symbols[outer].name)):
+                yield seen.shown(place, f"filled by {seen.symbols[outer].name}")
+                break
+
+
+def _outermost(seen: Seen, place: int) -> int:
+    """The function around a function that is in no other."""
+    while place >= 0:
+        parent = seen.symbols[place].parent
+        if parent < 0 or seen.symbols[parent].kind not in (Kind.FUNCTION, Kind.METHOD):
+            break
+        place = parent
+    return place
+
+
+def _decorator(seen: Seen) -> Iterator[Shown]:
+    used = {name for _, _, name in seen.decorated}
+    wraps = {symbol.parent for _, symbol, name in seen.decorated if name.rpartition(".")[2] == "wraps"}
+    for place, symbol in seen.functions:
+        if symbol.parent >= 0 or symbol.name.startswith("__"):
+            continue
+        inside = [at for at in seen.of(place).values() if seen.symbols[at].kind == Kind.FUNCTION]
+        deep = any(at in wraps for at in inside)
+        if inside and (place in wraps or deep or symbol.name in used):
+            yield seen.shown(place)
+
+
+def _mixin(seen: Seen) -> Iterator[Shown]:
+    return (seen.shown(place) for place, symbol in seen.classes if re.search(r"Mix[iI]n(?:Base)?$", symbol.name))
+
+
+def _exceptions(seen: Seen) -> Iterator[Shown]:
+    for place, symbol in seen.classes:
+        base = next((base for base in symbol.bases if re.search(r"(?:Error|Exception|Warning)$", base)), "")
+        if base:
+            yield seen.shown(place, f"extends {base}")
+
+
+def _autograd(seen: Seen) -> Iterator[Shown]:
+    for place, symbol in seen.classes:
+        if any(base in ("Function", "torch.autograd.Function", "autograd.Function") for base in symbol.bases):
+            own = seen.of(place)
+            if "forward" in own and "backward" in own:
+                yield seen.shown(place)
+
+
+def _module(seen: Seen) -> Iterator[Shown]:
+    for place, symbol in seen.classes:
+        if "forward" in seen.of(place) and any(_last(base) in ("Module", "ScriptModule") for base in symbol.bases):
+            yield seen.shown(place)
+
+
+def _torch_hooks(seen: Seen) -> Iterator[Shown]:
+    for place, _ in seen.classes:
+        for name in ("__torch_function__", "__torch_dispatch__"):
+            if name in seen.of(place):
+                yield seen.shown(seen.of(place)[name])
+
+
+def _registered(seen: Seen) -> Iterator[Shown]:
+    for place, symbol, name in seen.decorated:
+        last = name.rpartition(".")[2]
+        if re.match(r"_?register(?:_|$)", last) or last in (
+            "custom_op",
+            "impl",
+            "impl_abstract",
+            "implements",
+            "onnx_symbolic",
+        ):
+            yield Shown(symbol.start_line, place, "", f"by {name}")
+
+
+def _slots(seen: Seen) -> Iterator[Shown]:
+    for place in _with_members(seen, "__slots__"):
+        yield Shown(seen.symbols[seen.of(place)["__slots__"]].line, place)
+
+
+_PYTHON: tuple[tuple[str, Callable[[Seen], Iterator[Shown]]], ...] = (
+    ("Script entry", whole.script), ("Command line", whole.command_line), ("Network module", _module),
+    ("Autograd function", _autograd), ("Torch overrides", _torch_hooks), ("Registered by decorator", _registered),
+    ("Registry", _registry), ("Decorator", _decorator), ("Context manager", _context), ("Data class", _data_class),
+    ("Named tuple", _named_tuple), ("Typed dictionary", _typed_dict), ("Enumeration", _enumeration),
+    ("Abstract class", _abstract), ("Protocol", _protocol), ("Generic class", _generic), ("Mixin", _mixin),
+    ("Own exceptions", _exceptions), ("Metaclass", _metaclass), ("Descriptor", _descriptor),
+    ("Subclass hook", _subclass_hook), ("Singleton", _singleton), ("Alternative constructor", _alternative),
+    ("Property with setter", _setter), ("Cache", _cached), ("Iterator", _iterator), ("Generator", _generator),
+    ("Container", _container), ("Callable object", _callable), ("Operator overloading", _operators),
+    ("Dynamic attributes", _dynamic), ("Lazy module", _lazy_module), ("Overloads", _overload), ("Slots", _slots),
+    ("Pickling", whole.pickled), ("Coroutines", whole.coroutines), ("Locks", whole.locks),
+    ("Optional dependency", whole.optional), ("Deferred import", whole.waiting),
+    ("Imports for types only", whole.typing_only), ("Monkey patch", whole.patched), ("Deprecated", whole.deprecated),
+    ("Test case", whole.cases), ("Parametrised tests", whole.parametrised), ("Fixtures", whole.fixtures),
+    ("Mocks", whole.mocked), ("Conditional tests", whole.skipped),
+)  # fmt: skip
+TABLES = {"python": _PYTHON, "cython": _PYTHON}

@@ -1,0 +1,206 @@
+"""Where every page stands, and how one page links to another: the one place that knows.
+
+In: the paths of a repository, its root and the folder of the book. Out: the path of the page that a `Ref` means, and
+links from page to page. A name that is too long for a file system, that is one of the book's own, or that differs from
+its neighbour's only by case or by the form of its letters, gets a short digest, so that the same repository has the
+same addresses everywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterable
+from hashlib import blake2b
+from urllib.parse import quote
+
+from concordance.blocks import Ref, To
+from concordance.collect.own import CLAIMS, FRONT, MANIFEST
+
+_PAGES = {To.INDEX: "index.md", To.FOLDER: "doc.md", To.SUBTREE: "sub.md"}
+_ENDS = {To.FILE: "_docs.md", To.KEYWORDS: "_kw.md", To.SYMBOL: "_docs.md"}
+STRUCTURE = "Code Structure"  # the section that definitions stand in
+REPORT = "verification_report.md"
+LETTERS = "keywords.md"
+_IN_FOLDER = (*_PAGES.values(), CLAIMS)  # names that every folder of the book has of its own
+_AT_ROOT = (*_IN_FOLDER, FRONT, MANIFEST, REPORT, LETTERS, "keywords", "book")
+_LONGEST = 200  # bytes of a name: what is put behind it, and before it in claims, has room up to 255
+_PLAIN = re.compile(r"[A-Za-z0-9_.+-]{0,28}")  # a key that is its own anchor; a longer one is shortened
+_ODD = re.compile(r"[^A-Za-z0-9_-]")
+_SLUG = re.compile(r"[^\w\- ]")
+_SAFE = "/~+:@,=-._"  # what stands in an address as it is
+
+
+class Addresses:
+    """The addresses of one book."""
+
+    def __init__(self, paths: Iterable[str], root: str, out: str, plain: frozenset[str] = frozenset()) -> None:
+        """`plain` are the files whose definitions have no anchors of their own: those of keys, by the thousand."""
+        self.out, self._plain = out, plain
+        self._to_root = os.path.relpath(os.path.realpath(root), os.path.realpath(out)).replace(os.sep, "/")
+        self._folders: dict[str, str] = {"": ""}  # of the repository, to the book's
+        self._stems: dict[str, str] = {}  # of files, to what their pages' names begin with
+        self._prefixes: dict[tuple[str, str], str] = {}
+        self._name_all(paths)
+
+    def _name_all(self, paths: Iterable[str]) -> None:
+        folders: dict[str, set[str]] = {"": set()}
+        files: dict[str, list[str]] = {}
+        for path in paths:
+            folder, _, name = path.rpartition("/")
+            files.setdefault(folder, []).append(name)
+            while folder and folder not in folders:
+                folders[folder] = set()
+                above = folder.rpartition("/")[0]
+                if above in folders:
+                    folders[above].add(folder)
+                    break
+                folder = above
+        for folder in list(folders):  # a chain of new folders was only noted up to the first that was known
+            if folder:
+                folders[folder.rpartition("/")[0]].add(folder)
+        for folder in sorted(folders):
+            self._name_inside(folder, sorted(folders[folder]), sorted(files.get(folder, ())))
+
+    def _name_inside(self, folder: str, below: list[str], files: list[str]) -> None:
+        here = self._folders[folder]
+        start = f"{here}/" if here else ""
+        used = set(_IN_FOLDER if folder else _AT_ROOT)
+        for name in files:
+            stem = _short(name)
+            ends = tuple(dict.fromkeys(_ENDS.values()))
+            if any(_folded(stem + end) in used for end in ends):
+                stem = _marked(name)
+            used.update(_folded(stem + end) for end in ends)
+            self._stems[f"{folder}/{name}" if folder else name] = start + stem
+        for child in below:
+            name = child.rpartition("/")[2]
+            shown = _short(name)
+            if _folded(shown) in used:
+                shown = _marked(name)
+            used.add(_folded(shown))
+            self._folders[child] = start + shown
+
+    # --- pages
+
+    @property
+    def folders(self) -> list[str]:
+        """Every folder of the repository that has files below it, the root first."""
+        return list(self._folders)
+
+    def page(self, ref: Ref) -> str:
+        """The path of the page that a link leads to, in the book."""
+        path = self._whole(ref)
+        return path if ref.part < 2 else f"{path[:-3]}.{ref.part}.md"
+
+    def _whole(self, ref: Ref) -> str:
+        to = ref.to
+        if to in _ENDS:
+            return self._stems[ref.path] + _ENDS[to]
+        if to in _PAGES:
+            folder = self._folders[ref.path]
+            return f"{folder}/{_PAGES[to]}" if folder else _PAGES[to]
+        if to == To.LETTERS:
+            return f"keywords/{_plain(ref.path.lower())}.md" if ref.path else LETTERS
+        if to == To.BOOK:
+            return f"book/{_chapter(ref.path)}.md" if ref.path else FRONT
+        if to == To.RULE:
+            return f"book/rules/{_plain(ref.path) or 'index'}.md"
+        return REPORT
+
+    # --- links
+
+    def link(self, page: str, ref: Ref) -> str:
+        """The address of what a link leads to, as it stands on a page of the book."""
+        if ref.to == To.SOURCE:
+            return self.source(page, ref.path)
+        there = self.page(ref)
+        at = ref.at and (self._anchor(ref) if ref.to == To.SYMBOL else slug(ref.at))
+        if there == page and at:
+            return f"#{at}"
+        folder, _, name = there.rpartition("/")
+        address = self._prefix(page, folder) + quote(_encoded(name), _SAFE)
+        return f"{address}#{at}" if at else address
+
+    def _anchor(self, ref: Ref) -> str:
+        return slug(STRUCTURE) if ref.path in self._plain else anchor(ref.at)
+
+    def source(self, page: str, path: str, first: int = 0, last: int = 0) -> str:
+        """The address of a file of the repository, or of lines of it."""
+        up = page.count("/")
+        at = f"#L{first}" if first else ""
+        if last > first:
+            at += f"-L{last}"
+        return f"{'../' * up}{self._to_root}/{quote(_encoded(path), _SAFE)}{at}"
+
+    def _prefix(self, page: str, folder: str) -> str:
+        """What leads from a page to a folder of the book."""
+        here = page.rpartition("/")[0]
+        known = self._prefixes.get((here, folder))
+        if known is None:
+            if here == folder:
+                known = "./"
+            else:
+                mine, theirs = here.split("/") if here else [], folder.split("/") if folder else []
+                pairs = zip(mine, theirs, strict=False)
+                shared = next((n for n, (one, other) in enumerate(pairs) if one != other), min(len(mine), len(theirs)))
+                steps = [".."] * (len(mine) - shared) + [quote(_encoded(one), _SAFE) for one in theirs[shared:]]
+                known = "/".join(steps) + "/"
+            self._prefixes[here, folder] = known
+        return known
+
+
+def claims_of(page: str) -> str:
+    """Where the claims of a page lie."""
+    folder, _, name = page.rpartition("/")
+    return f"{folder}/{CLAIMS}/{name}.json" if folder else f"{CLAIMS}/{name}.json"
+
+
+def anchor(key: str) -> str:
+    """The name by which links find a definition on its page."""
+    if _PLAIN.fullmatch(key):
+        return f"def-{key}"
+    last = _ODD.sub("", key.rpartition(".")[2])[:16]
+    return f"def-{last}-{_digest(key)}"
+
+
+def slug(title: str) -> str:
+    """The name that forges give to a heading."""
+    return _SLUG.sub("", title.lower()).replace(" ", "-")
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _digest(name: str) -> str:
+    return blake2b(_encoded(name), digest_size=4).hexdigest()
+
+
+def _marked(name: str) -> str:
+    """A name with a digest behind it; of a long one, its beginning."""
+    kept = _encoded(name)[: _LONGEST - 16].decode("utf-8", "ignore")
+    return f"{kept}-{_digest(name)}"
+
+
+def _short(name: str) -> str:
+    return name if len(_encoded(name)) <= _LONGEST else _marked(name)
+
+
+def _folded(name: str) -> str:
+    """A name as file systems may see it that do not tell case or forms of letters apart."""
+    if name.isascii():
+        return name.lower()
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _plain(name: str) -> str:
+    """A name of ours as a file's: letters, digits and a few signs; the rest as numbers."""
+    return "".join(c if c.isascii() and (c.isalnum() or c in "-_") else f"~{ord(c):x}" for c in name)
+
+
+def _chapter(name: str) -> str:
+    """A chapter's name as a file's; one in which two names could meet is told apart by a digest."""
+    plain = _plain(name.replace("/", "-"))
+    return f"{plain}-{_digest(name)}" if "-" in name and "/" in name else plain

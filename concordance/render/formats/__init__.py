@@ -1,0 +1,1 @@
+"""The formats of pages, one file each."""

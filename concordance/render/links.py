@@ -1,0 +1,270 @@
+"""Reads a page as a forge does, as far as links go: where each leads, and what links can lead to.
+
+In: a page's Markdown. Out: its links with their lines, the names by which its sections and definitions are found, and
+links whose address is nowhere on the page. What stands in a fence or in code marks is no link, whatever it looks like.
+A parser of all of Markdown would take minutes for a large book; a test holds this reader against one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import unescape
+from typing import NamedTuple
+
+from concordance.render.addresses import slug
+
+
+class Scanned(NamedTuple):
+    """What links of a page there are."""
+
+    links: list[tuple[int, str]]  # the line, and where it leads
+    anchors: list[str]  # what links can lead to
+    undefined: list[tuple[int, str]]  # links by a name that the page gives no address to
+
+
+class _Found(NamedTuple):
+    links: list[tuple[int, str]]
+    named: list[tuple[int, str, bool]]  # the line, the label, whether it can be nothing but a link
+    anchors: list[str]
+
+
+_FENCE = re.compile(r"([ >]*(?:(?:[-+*]|\d{1,9}[.)]) +)*)(`{3,}|~{3,})(.*)$", re.S)
+_CLOSING = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*$")
+_ITEM = re.compile(r"( *)(?:[-+*]|\d{1,9}[.)])( +|$)")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_DEFINITION = re.compile(r" {0,3}\[((?:[^\[\]\\]|\\.)+)\]:[ \t]*(<[^<>\n]*>|[^\s<]\S*)[ \t]*$")
+_TOKEN = re.compile(r"\\[!-/:-@\[-`{-~]|`+|!?\[|\]|<a id=\"[^\"\n]*\"[^<>\n]*>|<[A-Za-z/][^<>\n]*>")
+_ADDRESS = re.compile(
+    r"\(\s*(<[^<>\n]*>|(?:[^\s()<\\]|\\.)(?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.)*\))*)?"
+    r"(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*\)"
+)
+_LABEL = re.compile(r"\[((?:[^\[\]\\]|\\.)*)\]")
+_CELLS = re.compile(r"(?<!\\)\|")
+_BREAKS = re.compile(r" {0,3}(?:#{1,6}(?:[ \t]|$)|[-+*] |1[.)] |\||`{3}|~{3}|(?:[-*_] *){3,}$|=+ *$)")
+_TAG = re.compile(r"<[A-Za-z/][^<>]*>")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_SPAN = re.compile(r"(?<![\\`])(`+)(?!`)(.*?)(?<!`)\1(?!`)")
+_LINKED = re.compile(r"!?\[((?:[^\[\]\\]|\\.)*)\](?:\([^()\s]*\)|\[[^\[\]]*\])")
+_MARKS = re.compile(r"(?<!\\)(?:\*{1,2}|~~)")
+_AS_IS = re.compile(r"[\w \-.,:/()+#=&]*")
+
+
+def scan(text: str) -> Scanned:
+    """The links of a page."""
+    lines = text.split("\n")
+    found = _Found([], [], [])
+    definitions: dict[str, str] = {}
+    slugs: dict[str, int] = {}
+    number, total = 0, len(lines)
+    while number < total:
+        line = lines[number]
+        if "```" in line or "~~~" in line:
+            behind = _behind_fence(lines, number)
+            if behind:
+                number = behind
+                continue
+        if line.startswith("#") and (heading := _HEADING.match(line)):
+            found.anchors.append(_numbered(slug(plain(heading[2] or "")), slugs))
+        if line.startswith("[") and (definition := _DEFINITION.match(line)) and _may_define(lines, number):
+            definitions.setdefault(_alike(definition[1]), definition[2].strip("<>"))
+            number += 1
+            continue
+        number += _read(lines, number, found) if "[" in line or "<a id=" in line else 1
+    undefined = []
+    for at, label, sure in found.named:
+        target = definitions.get(label) or definitions.get(_alike(label))
+        if target is not None:
+            found.links.append((at, target))
+        elif sure:
+            undefined.append((at, label))
+    return Scanned(found.links, found.anchors, undefined)
+
+
+def address(link: str) -> str:
+    """Where a link leads, without the marks of Markdown."""
+    return unescape(_ESCAPE.sub(r"\1", link)) if "\\" in link or "&" in link else link
+
+
+def _alike(label: str) -> str:
+    return " ".join(label.split()).casefold()
+
+
+def _numbered(name: str, seen: dict[str, int]) -> str:
+    """A heading's name; one that is there already is told apart by a number."""
+    count = seen.get(name)
+    if count is None:
+        seen[name] = 0
+        return name
+    seen[name] = count + 1
+    return _numbered(f"{name}-{count + 1}", seen)
+
+
+def _may_define(lines: Sequence[str], number: int) -> bool:
+    """Whether an address may stand on a line: not in the middle of a paragraph."""
+    above = lines[number - 1] if number else ""
+    return not above.strip() or _DEFINITION.match(above) is not None
+
+
+# --- fences
+
+
+def _behind_fence(lines: Sequence[str], number: int) -> int:
+    """The line behind a fence that begins on a line; 0 where none does."""
+    opening = _FENCE.match(lines[number])
+    if opening is None or (opening[2][0] == "`" and "`" in opening[3]):
+        return 0
+    quotes, inner = _unquoted(opening[1])
+    if inner.strip():  # it begins on the first line of a list's entry
+        inside = len(inner)
+    else:
+        inside = _inside(lines, number, quotes, len(inner)) if inner else 0
+        if len(inner) - inside > 3:
+            return 0
+    mark, at = opening[2], number + 1
+    while at < len(lines):
+        line = lines[at]
+        if quotes or inside:
+            deep, line = _unquoted(line, quotes)
+            if deep < quotes or (line.strip() and len(line) - len(line.lstrip(" ")) < inside):
+                return at
+            line = line[inside:]
+        if mark in line and (closing := _CLOSING.match(line)) and closing[1].startswith(mark):
+            return at + 1
+        at += 1
+    return at
+
+
+def _unquoted(line: str, most: int = 100) -> tuple[int, str]:
+    """How deep in quotes a line stands, and the line without their marks."""
+    deep = 0
+    while deep < most:
+        rest = line.lstrip(" ")
+        if not rest.startswith(">") or len(line) - len(rest) > 3:
+            break
+        line = rest[2:] if rest.startswith("> ") else rest[1:]
+        deep += 1
+    return deep, line
+
+
+def _inside(lines: Sequence[str], number: int, quotes: int, indent: int) -> int:
+    """How far in the text begins of the list's entry that a line stands in."""
+    for at in range(number - 1, -1, -1):
+        deep, line = _unquoted(lines[at], quotes)
+        if deep < quotes:
+            return 0
+        if not line.strip():
+            continue
+        item = _ITEM.match(line)
+        if item is not None and len(item[0]) <= indent and line.strip():
+            return item.end()
+        if item is None and not line.startswith(" "):
+            return 0
+    return 0
+
+
+# --- text
+
+
+def _read(lines: Sequence[str], number: int, found: _Found) -> int:
+    """Reads the links of a line, and of those that go on with it; how many lines that were."""
+    quotes, line = _unquoted(lines[number])
+    if line.startswith("    ") and _is_code(lines, number, quotes, line):
+        return 1
+    if line.lstrip(" ").startswith("|"):
+        for cell in _CELLS.split(line):
+            if "[" in cell or "<a id=" in cell:
+                _tokens(cell, number + 1, found)
+        return 1
+    if _HEADING.match(line):
+        _tokens(line, number + 1, found)
+        return 1
+    taken, text = 1, line
+    sizes = len(found.links), len(found.named), len(found.anchors)
+    while not _tokens(text, number + 1, found) and number + taken < len(lines):
+        deep, further = _unquoted(lines[number + taken])
+        if not further.strip() or _BREAKS.match(further) or _ITEM.match(further) or deep > quotes:
+            break
+        text, taken = f"{text}\n{further}", taken + 1
+        del found.links[sizes[0] :], found.named[sizes[1] :], found.anchors[sizes[2] :]
+    return taken
+
+
+def _is_code(lines: Sequence[str], number: int, quotes: int, line: str) -> bool:
+    """Whether a line is code by its indent alone."""
+    indent = len(line) - len(line.lstrip(" "))
+    if indent - _inside(lines, number, quotes, indent) < 4 or _ITEM.match(line.lstrip(" ")) is not None:
+        return False
+    at = number - 1
+    while at >= 0 and _unquoted(lines[at])[1].startswith("    "):
+        at -= 1
+    return at < 0 or not _unquoted(lines[at])[1].strip()
+
+
+def _tokens(text: str, line: int, found: _Found) -> bool:
+    """Reads the links of a text; False where it ends in the middle of a link or of code."""
+    open_: list[int] = []
+    whole, at = True, 0
+    while token := _TOKEN.search(text, at):
+        sign, at = token[0], token.end()
+        if sign[0] == "\\":
+            continue
+        if sign[0] == "`":
+            end = _span_end(text, at, len(sign))
+            whole, at = (whole, end) if end else (False, at)
+        elif sign[-1] == "[":
+            open_.append(token.start() if sign == "[" else -1)
+        elif sign == "]" and open_:
+            begin = open_.pop()
+            here = line + text.count("\n", 0, token.start())
+            at, linked = _closed(text, begin, at, here, found)
+            if linked and begin >= 0:  # there is no link in a link
+                open_ = [place for place in open_ if place < 0]
+        elif sign.startswith('<a id="'):
+            found.anchors.append(unescape(sign.split('"', 2)[1]))
+    return whole and not open_
+
+
+def _span_end(text: str, at: int, length: int) -> int:
+    """Where code ends that so many marks begin; 0 where it does not."""
+    mark = "`" * length
+    while (end := text.find(mark, at)) >= 0:
+        behind = end + length
+        if text[behind : behind + 1] != "`":
+            return behind
+        while text[behind : behind + 1] == "`":
+            behind += 1
+        at = behind
+    return 0
+
+
+def _closed(text: str, begin: int, at: int, line: int, found: _Found) -> tuple[int, bool]:
+    """Reads what stands behind a bracket that closes: an address, a name, or neither."""
+    behind = text[at : at + 1]
+    if behind == "(" and (target := _ADDRESS.match(text, at)):
+        found.links.append((line, (target[1] or "").strip("<>")))
+        return target.end(), True
+    label = text[begin + 1 : at - 1]
+    if behind == "[" and (named := _LABEL.match(text, at)):
+        found.named.append((line, named[1] or label, True))
+        return named.end(), True
+    found.named.append((line, label, False))
+    return at, False
+
+
+def plain(title: str) -> str:
+    """A text's words without its markup."""
+    if _AS_IS.fullmatch(title):
+        return title
+    code: list[str] = []
+
+    def kept(span: re.Match[str]) -> str:
+        said = span[2]
+        code.append(said[1:-1] if said[:1] == said[-1:] == " " and said.strip() else said)
+        return "\0"
+
+    text = _LINKED.sub(r"\1", _TAG.sub("", _SPAN.sub(kept, title.replace("\0", ""))))
+    text = unescape(_ESCAPE.sub(r"\1", _MARKS.sub("", text)))
+    for said in code:
+        text = text.replace("\0", said, 1)
+    return text.strip()

@@ -1,0 +1,284 @@
+"""What was written: the list of all pages of a book, and how pages and lists reach the disk.
+
+In: pages as text. Out: files, each written aside and renamed, and only where it is not already as it should be; a
+`manifest.json` that names every page with its checksum. By it the next run knows which pages are the last one's. A
+file that does not end as a page of ours does is never touched, whatever a manifest says.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
+from hashlib import blake2b
+from typing import NamedTuple
+
+from concordance.collect import own
+from concordance.collect.own import CLAIMS, GENERATOR, MANIFEST
+from concordance.errors import UserError
+from concordance.render.addresses import claims_of
+from concordance.version import VERSION
+
+_NOTE = "book.of"  # beside the store
+_OURS = (b'{"page": ', f'{{\n "generator": "{GENERATOR}"'.encode())  # how claims and a manifest begin
+
+
+class Written(NamedTuple):
+    """One page of the book, as the manifest lists it."""
+
+    page: str  # its path in the book
+    kind: str
+    checksum: str
+    size: int
+    claims: int  # how many statements of it rest on a line of the source
+    claims_checksum: str  # "" where there are none
+    inputs: str  # the digest of what it is about
+
+
+class Listed(NamedTuple):
+    """What a manifest says."""
+
+    pages: dict[str, Written]
+    unfinished: bool = False  # the run that began to write was stopped, so there may be pages that it does not name
+
+
+def digest(data: bytes) -> str:
+    """The checksum of a file."""
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+def read(out: str) -> Listed:
+    """The pages that the last run wrote into a folder; none where there is no manifest of ours."""
+    try:
+        with open(os.path.join(out, MANIFEST), "rb") as file:
+            known = json.load(file)
+        if known["generator"] != GENERATOR:
+            return Listed({})
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return Listed({})
+    try:
+        pages = {page: Written(page, *row) for page, row in known["pages"].items() if own.is_page(page)}
+        return Listed(pages, bool(known.get("unfinished")))
+    except (KeyError, TypeError, AttributeError):  # of another version
+        return Listed({}, True)
+
+
+class Begin:
+    """Notes, before the first file is changed, that a run has begun: where it is stopped, the next one knows that there
+    may be pages that no manifest names."""
+
+    def __init__(self, out: str, before: dict[str, Written]) -> None:
+        self.out, self.before = out, before
+        self.done = False
+
+    def __call__(self) -> None:
+        """Notes it, once."""
+        if not self.done:
+            self.done = True
+            _list(self.out, self.before.values(), {"unfinished": True})
+
+
+def tidy(out: str) -> None:
+    """Takes away what a run that was killed had not finished to write."""
+    with suppress(OSError):
+        for name in os.listdir(os.path.join(out, CLAIMS)):
+            if name.endswith(".new"):
+                os.unlink(os.path.join(out, CLAIMS, name))
+
+
+def write(out: str, pages: Collection[Written], unfinished: bool) -> None:
+    """Lists all pages."""
+    counts = {"pages": len(pages), "bytes": sum(row.size for row in pages), "claims": sum(row.claims for row in pages)}
+    _list(out, pages, {"counts": counts, **({"unfinished": True} if unfinished else {})})
+
+
+def _list(out: str, pages: Iterable[Written], more: dict[str, object]) -> None:
+    rows = sorted(pages)
+    columns = list(Written._fields[1:])
+    listed = ",\n".join(f"  {json.dumps(row.page)}: {json.dumps(list(row[1:]))}" for row in rows)
+    head = {"generator": GENERATOR, "version": VERSION, **more, "columns": columns}
+    text = json.dumps(head, indent=1)[:-2] + f',\n "pages": {{\n{listed}\n }}\n}}\n'
+    put(out, MANIFEST, text.encode("utf-8", "backslashreplace"))
+
+
+def put(out: str, path: str, data: bytes, begin: Callable[[], None] | None = None) -> bool:
+    """Makes a file of the book say this; False where it already does. `begin` is called before it is changed."""
+    target = os.path.join(out, path)
+    try:
+        with open(target, "rb") as file:
+            there = file.read()
+        if there == data:
+            return False
+        if there and not (own.is_ours(there) or there.startswith(_OURS)):
+            raise Taken(out, [path])
+    except OSError:
+        if os.path.lexists(target):
+            raise Taken(out, [path]) from None
+    if begin is not None:
+        begin()
+    aside = os.path.join(out, CLAIMS, f"{os.getpid()}.new")  # one at a time
+    try:
+        _write_aside(aside, data)
+        try:
+            os.replace(aside, target)
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            os.replace(aside, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(aside)
+        raise
+    return True
+
+
+def _write_aside(path: str, data: bytes) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        handle = os.open(path, flags, 0o666)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        handle = os.open(path, flags, 0o666)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+
+
+def drop(out: str, path: str) -> bool:
+    """Takes away one file, where it is there."""
+    try:
+        os.unlink(os.path.join(out, path))
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def remove(out: str, pages: Iterable[str]) -> int:
+    """Takes away pages that are no longer, and the folders that they leave empty."""
+    count = 0
+    folders: set[str] = set()
+    for page in pages:
+        target = os.path.join(out, page)
+        if not is_inside(page) or not own.is_page(page) or (os.path.lexists(target) and not own.is_written(target)):
+            continue
+        for path in (page, claims_of(page)):
+            with suppress(OSError):
+                os.unlink(os.path.join(out, path))
+                count += path == page
+            folders.add(os.path.dirname(path))
+    for folder in folders:
+        _remove_empty(out, folder)
+    return count
+
+
+def _remove_empty(out: str, folder: str) -> None:
+    while folder:
+        try:
+            os.rmdir(os.path.join(out, folder))
+        except OSError:  # not empty, or already gone
+            if os.path.lexists(os.path.join(out, folder)):
+                return
+        folder = os.path.dirname(folder)
+
+
+def strays(out: str, named: set[str]) -> Iterator[str]:
+    """The pages of ours in a folder that are not among the named."""
+    for path in files(out):
+        if path not in named and own.is_page(path) and own.is_written(os.path.join(out, path)):
+            yield path
+
+
+def files(out: str) -> Iterator[str]:
+    """Every file in the folder of a book."""
+    start = len(os.path.join(out, ""))
+    for folder, _, names in os.walk(out):
+        inside = folder[start:]
+        for name in names:
+            yield f"{inside}/{name}" if inside else name
+
+
+def is_inside(path: str) -> bool:
+    """Whether a path of a manifest stays in the book: a repository may come with a manifest of its own making."""
+    return not os.path.isabs(path) and ".." not in path.split("/")
+
+
+def is_as_written(out: str, pages: dict[str, Written]) -> bool:
+    """Whether all pages are there, by their sizes: asked before each run, so it must cost little."""
+    if not pages:
+        return False
+    for page, row in pages.items():
+        try:
+            found = os.lstat(os.path.join(out, page))
+        except OSError:
+            return False
+        if found.st_size != row.size or not stat.S_ISREG(found.st_mode):
+            return False
+        if row.claims and not os.path.lexists(os.path.join(out, claims_of(page))):
+            return False
+    return True
+
+
+def noted(folder: str) -> str:
+    """What the last book was made of, as noted beside the store."""
+    try:
+        with open(os.path.join(folder, _NOTE), encoding="ascii") as file:
+            return file.read(100)
+    except (OSError, ValueError):
+        return ""
+
+
+def note(folder: str, made_of: str) -> None:
+    """Notes what the book was made of."""
+    path = os.path.join(folder, _NOTE)
+    with suppress(FileNotFoundError):
+        os.unlink(path)  # whatever a repository may have laid there
+    _write_aside(path, made_of.encode())
+
+
+def collisions(out: str, planned: Iterable[str], before: dict[str, Written]) -> list[str]:
+    """The planned pages whose places are taken by files that are not the program's, and links among its folders."""
+    if not os.path.isdir(out):
+        return [""] if os.path.lexists(out) else []
+    taken: dict[str, None] = {}
+    folders: dict[str, bool] = {"": True}  # whether it is there, and a folder
+    for page in planned:
+        folder = os.path.dirname(page)
+        if folder not in folders:
+            _look_at(out, folder, folders, taken)
+        target = os.path.join(out, page)
+        if page not in before and folders[folder] and os.path.lexists(target) and not _is_ours(target):
+            taken[page] = None
+    return list(taken)
+
+
+def _look_at(out: str, folder: str, folders: dict[str, bool], taken: dict[str, None]) -> None:
+    above = os.path.dirname(folder)
+    if above not in folders:
+        _look_at(out, above, folders, taken)
+    folders[folder] = False
+    if folders[above]:
+        try:
+            mode = os.lstat(os.path.join(out, folder)).st_mode
+        except OSError:
+            return
+        folders[folder] = stat.S_ISDIR(mode)
+        if not stat.S_ISDIR(mode):
+            taken[folder] = None
+
+
+def _is_ours(path: str) -> bool:
+    if os.path.islink(path) or not os.path.isfile(path):
+        return False
+    if os.path.basename(path) == MANIFEST:
+        with open(path, "rb") as file:
+            return file.read(len(_OURS[1])) == _OURS[1]
+    return not os.path.getsize(path) or own.is_written(path)
+
+
+class Taken(UserError):
+    """A page would take the place of a file that the program did not write."""
+
+    def __init__(self, out: str, pages: list[str]) -> None:
+        shown = ", ".join(pages[:5]) + (f" and {len(pages) - 5:,} more" if len(pages) > 5 else "")
+        advice = "Write the book elsewhere (--out), or move them"
+        super().__init__(f"{out} holds files of others where pages would stand: {shown}", advice)

@@ -1,0 +1,60 @@
+"""Pages for one who asks: the page of a file or folder, or the part of it that is about a name, without writing a book.
+
+In: a path or a name. Out: its page as Markdown, without the source, which the reader has at hand.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+
+from concordance import plugins
+from concordance.blocks import Block, Heading, Mono, Page, Ref, To
+from concordance.errors import UserError
+from concordance.facts.read import Place
+from concordance.model import File
+from concordance.query.about import about
+from concordance.query.answers import Row, full_name
+from concordance.query.index import Index
+from concordance.query.names import subject
+from concordance.query.structure import Structure
+from concordance.render.addresses import Addresses
+from concordance.render.formats import markdown
+from concordance.writing import PAGES, plain_files
+
+_MOST = 20  # definitions of one name that are shown
+
+
+def shown(index: Index, asked: str, out: str) -> list[Row]:
+    """The pages that are asked for: path, title and text of each."""
+    index.book = replace(index.book, source=False)
+    addresses = Addresses([row[1] for row in index.bases], index.root, out, plain_files(index))
+    rows: list[Row] = []
+    for page in _pages(index, asked, addresses):
+        text = markdown.render(page, addresses).text
+        rows.append({"path": page.ref.path, "page": addresses.page(page.ref), "text": text})
+    return rows
+
+
+def _pages(index: Index, asked: str, addresses: Addresses) -> Iterator[Page]:
+    folder = os.path.normpath(asked).replace(os.sep, "/").removeprefix("./").rstrip("/")
+    folder = "" if folder == "." else folder
+    if folder in addresses.folders:
+        yield from plugins.load(PAGES, "folder").pages(index, folder)
+        return
+    meant = subject(index, asked)
+    if isinstance(meant, File):
+        yield next(plugins.load(PAGES, "file").pages(index, meant.path))
+        return
+    if not meant:
+        raise UserError(f"nothing is named {asked}", "`concord search` finds names that are alike")
+    for place in meant[:_MOST]:
+        yield _definition(index, place)
+
+
+def _definition(index: Index, place: Place) -> Page:
+    one = about(index, place.path)
+    blocks: list[Block] = [Heading(2, [Ref(To.FILE, place.path, "", place.path)])]
+    blocks += Structure(one).of(place.place)
+    return Page(Ref(To.FILE, place.path), [Mono(full_name(place))], blocks)
