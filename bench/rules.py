@@ -33,7 +33,7 @@ def drawn(found: list[tuple[str, Finding]], count: int = DRAWN) -> dict[str, lis
 
 def shown(root: Path, path: str, finding: Finding) -> str:
     """A finding with the lines around it."""
-    lines = (root / path).read_text(errors="replace").splitlines()
+    lines = [line.decode(errors="replace") for line in (root / path).read_bytes().splitlines()]
     first, last = max(1, finding.line - AROUND), min(len(lines), max(finding.line, finding.end_line) + AROUND)
     text = [
         f"{'>' if finding.line <= n <= finding.end_line else ' '} {n:5} {lines[n - 1][:160]}"

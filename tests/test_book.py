@@ -118,8 +118,12 @@ def test_a_full_disk(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = books.contents(repo / "docs")
     (repo / "a.py").write_text("class Tree:\n    pass\n")
 
+    renamed = os.replace
+
     def full(source: str, target: str) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), target)
+        if "docs" in target:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), target)
+        renamed(source, target)
 
     with monkeypatch.context() as patch:
         patch.setattr(manifest.os, "replace", full)  # also in the workers, which are forked

@@ -281,10 +281,10 @@ class Look:
         return re.search(rb"\b%s\s*(?:\[[^\]]*\])+\s*=\s*(?:/\*.*?\*/\s*)?\{" % name, self.data, re.S) is not None
 
     def is_bounded(self, call: Call, text: str) -> bool:
-        """Whether the function has measured a text of C before, or has itself written a bounded or fixed one there."""
+        """Whether the function has measured or compared a text of C before, or written a bounded or fixed one there."""
         before = self.source.slice(call.body.start_byte, call.node.start_byte)
         word = re.escape(text)
-        measured = rf"(?:strlen|strnlen|wcslen)\s*\(\s*{word}"
+        measured = rf"(?:strlen|strnlen|wcslen)\s*\(\s*{word}|str\w*(?:cmp|eq)\s*\(\s*{word}\s*,\s*\""
         written = (
             rf"\b(?:\w*n\w*printf|str[lns]\w*cpy|memcpy)\s*\(\s*{word}\s*,|\b(?:strcpy|sprintf)\s*\(\s*{word}\s*,\s*\""
         )

@@ -26,6 +26,10 @@ _CLASSES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.U
 _FARTHEST = 64  # classes on the way up from one: a longer way is a mistake in it
 
 
+_REASONS = 250  # that a byte tells apart, and one for all others
+_ANY_REASON = "one of several definitions of this name"
+
+
 class Linker:
     """Links the files of one repository."""
 
@@ -59,7 +63,12 @@ class Linker:
         overrides = list(self._overrides(file, names)) if names is not None else []
         extends = list(self._extends(file, names)) if names is not None else []
         resolvers: dict[str, int] = {}
-        by = bytes([resolvers.setdefault(row.by, len(resolvers)) for row in found])
+        for one in found:
+            if len(resolvers) < _REASONS:
+                resolvers.setdefault(one.by, len(resolvers))
+        if len(resolvers) == _REASONS:  # so many are all of one form: so many definitions of this name
+            resolvers[_ANY_REASON] = _REASONS
+        by = bytes([resolvers.get(one.by, _REASONS) for one in found])
         links = Links(
             packed([row.use for row in found]), packed([row.target for row in found]),
             bytes([row.trust for row in found]), by, tuple(resolvers), self.world.targets(file),

@@ -241,8 +241,8 @@ class About:
         return Ref(To.SYMBOL, self.path, symbol.key, label or self.name(place))
 
     def name(self, place: int) -> str:
-        """The qualified name of one of its symbols."""
-        return separator_of(self.file.language).join(clean(self.symbols[place].key))
+        """The name of one of its symbols, with that of what it stands in."""
+        return separator_of(self.file.language).join(clean(self.symbols[place].key)[-_PARTS:])
 
 
 @lru_cache(1)  # the pages of a file are made one after the other
@@ -252,16 +252,19 @@ def about(index: Index, path: str) -> About:
 
 
 def ref_of(index: Index, identity: int, short: bool = False) -> Ref:
-    """A link to what an id is of: a definition by its qualified name (or its last part), a file by its path."""
+    """A link to what an id is of: a definition by its name and that of what it stands in (or its own alone), a file by
+    its path."""
     key = index.keys[identity] if identity < len(index.keys) else ""
     path = index.path_of(identity)
     if not key:
         return Ref(To.FILE, path, "", path.rpartition("/")[2] if short else path)
     names = clean(key)
-    label = names[-1] if short else separator_of(index.language_of(path)).join(names)
-    return Ref(To.SYMBOL, path, key, label)
+    return Ref(
+        To.SYMBOL, path, key, names[-1] if short else separator_of(index.language_of(path)).join(names[-_PARTS:])
+    )
 
 
+_PARTS = 2  # of a qualified name that a link shows: the rest is in the address
 _INSIDE = frozenset(("python", "cython", "starlark"))  # languages whose words stand inside of what they are about
 TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM, Kind.INTERFACE))
 RUNS = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY, Kind.MACRO))

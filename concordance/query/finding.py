@@ -202,7 +202,7 @@ def _by_words(index: Index, wish: Wish, seen: set[str]) -> Iterator[Spot]:
 def _best_line(index: Index, opened: Opened, asked: search.Asked, hit: search.Hit) -> tuple[int, str]:
     """The line of a file's best stretch that says most of a question; of a short one, also what the file defines."""
     lines = opened.lines()
-    if lines is None:
+    if not lines:
         return max(1, hit.line), ""
 
     def says(number: int) -> float:

@@ -23,7 +23,7 @@ def patterns_of(one: About) -> list[Block]:
     rows = patterns(one)
     if rows:
         return [Items([Item([Strong(row.name), ": ", *row.said, " ", *_lines(one, row.lines)]) for row in rows])]
-    return [Text([f"None of the known patterns of {one.title}."])]
+    return [Text([f"None known for {one.title}."])]
 
 
 def _lines(one: About, lines: Sequence[int]) -> list[Piece]:

@@ -246,7 +246,10 @@ class Opened:
 
     def lines(self) -> list[str] | None:
         """Its lines; None where the file is no longer as it was read."""
-        return self._text.split("\n") if self._text is not None else None
+        if self._text is None:
+            return None
+        lines = self._text.split("\n")
+        return lines if lines[-1] else lines[:-1]  # behind the last line's end there is none
 
     def line(self, number: int) -> str | None:
         """A line without the white space around it; None where the file is no longer as it was read."""

@@ -6,6 +6,7 @@ does not change with every commit elsewhere.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -33,19 +34,13 @@ from .imported import target_of
 from .structure import folders
 from .whole import Band
 
-_BOXES = 7  # neighbours on each side of a diagram
+_BOXES = 6  # neighbours on each side of a diagram
 _COMPANY = 6  # related files that are named
 _BESIDE = 20  # files of a folder that are named one by one
 _BY_NAME = 12  # importers that are named one by one
 
 
 # --- role
-
-_LAYERS = {
-    Band.BASE: "loads no other file", Band.LOW: "near the base",
-    Band.MIDDLE: "between base and top", Band.HIGH: "near the top", Band.TOP: "loaded by nothing but tests",
-}  # fmt: skip
-_IN_RING = {Band.BASE: "loads no file outside of its cycle", Band.TOP: "loaded by nothing but its cycle and tests"}
 
 
 def role(one: About) -> list[Block]:
@@ -76,9 +71,7 @@ def _standing(one: About, used: int, users: int) -> Iterator[list[Piece]]:
     if used or users:
         told = f"uses {counted(used, 'file')}, used by {users:,}"
         if where is not None and where.band != Band.ALONE:  # by what is loaded: uses may be others
-            ring = path in index.cycles
-            words = _IN_RING.get(where.band, _LAYERS[where.band]) if ring else _LAYERS[where.band]
-            told = f"{where.band}, {words}; {told}"
+            told = f"{where.band}; {told}"
         yield [Strong("Layer"), f": {told}"]
     band = index.bands.get(path, "")
     if band and users:
@@ -233,6 +226,9 @@ def _importers(one: About) -> list[Block]:
 # --- company
 
 
+_TIMES = re.compile(r",? (\d+) times")
+
+
 def _near(path: str, folder: str) -> str:
     """A path as seen from a folder."""
     return path.removeprefix(f"{folder}/") if folder else path
@@ -241,6 +237,7 @@ def _near(path: str, folder: str) -> str:
 def _reasons(name: str, reasons: list[str]) -> str:
     """Why a file belongs with the one that the page is about, seen from that page."""
     told = [one.replace(f"{name} uses it", "used here").replace(f"it uses {name}", "uses this") for one in reasons]
+    told = [_TIMES.sub(r" \1×", one).replace(" files use both", " common users") for one in told]
     return "; ".join(one for one in told if one != "same folder" or len(told) == 1)
 
 

@@ -63,7 +63,7 @@ def _untested(one: About) -> str:
     if one.file.skip != Skip.NONE or not one.opened.flow.op:
         return "Nothing in it runs."
     number = len(one.index.tests)
-    return f"No test reaches it: {counted(number, 'test')} followed." if number else "The repository has no tests."
+    return f"None of {counted(number, 'test')} reaches it." if number else "The repository has no tests."
 
 
 def usage(one: About) -> list[Block]:
@@ -85,7 +85,5 @@ def usage(one: About) -> list[Block]:
 
 
 def _unused(one: About) -> str:
-    users = sum(not one.is_own(use.id) for uses in one.users.values() for use in uses)
-    if users:
-        return "Its users name it without a call that could be shown."
-    return "No use of it in another file is known."
+    users = {one.index.path_of(use.id) for uses in one.users.values() for use in uses} - {one.path}
+    return f"None to copy from {counted(len(users), 'file')}." if users else "No user known."

@@ -140,7 +140,7 @@ def _unquoted(line: str, most: int = 100) -> tuple[int, str]:
     deep = 0
     while deep < most:
         rest = line.lstrip(" ")
-        if not rest.startswith(">") or len(line) - len(rest) > 3:
+        if not rest.startswith(">"):  # a mark may stand far in, below an entry of a list
             break
         line = rest[2:] if rest.startswith("> ") else rest[1:]
         deep += 1

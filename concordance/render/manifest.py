@@ -113,9 +113,11 @@ def put(out: str, path: str, data: bytes, begin: Callable[[], None] | None = Non
             return False
         if there and not (own.is_ours(there) or there.startswith(_OURS)):
             raise Taken(out, [path])
-    except OSError:
-        if os.path.lexists(target):
+    except FileNotFoundError:
+        if os.path.islink(target):  # one that leads nowhere
             raise Taken(out, [path]) from None
+    except OSError:
+        raise Taken(out, [path]) from None
     if begin is not None:
         begin()
     aside = os.path.join(out, CLAIMS, f"{os.getpid()}.new")  # one at a time
@@ -238,7 +240,9 @@ def note(folder: str, made_of: str) -> None:
 def collisions(out: str, planned: Iterable[str], before: dict[str, Written]) -> list[str]:
     """The planned pages whose places are taken by files that are not the program's, and links among its folders."""
     if not os.path.isdir(out):
-        return [""] if os.path.lexists(out) else []
+        if os.path.lexists(out):
+            raise UserError(f"{out} is no folder", "Name a folder for the book (--out)")
+        return []
     taken: dict[str, None] = {}
     folders: dict[str, bool] = {"": True}  # whether it is there, and a folder
     for page in planned:

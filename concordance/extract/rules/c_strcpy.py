@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.look import C_FAMILY, LITERALS, Call, Found, Look
+from concordance.extract.look import C_FAMILY, Call, Found, Look
 from concordance.model import Severity
 
 ID = "C-STRCPY"
@@ -19,22 +19,25 @@ WHY = (
     "The copy goes on until the source ends, however small the destination is. A source longer than its author thought "
     "of overwrites what lies behind the destination."
 )
-BAD = "strcpy(name, given);"
-GOOD = 'snprintf(name, sizeof(name), "%s", given);'
+BAD = "strcpy(name, argv[1]);"
+GOOD = 'snprintf(name, sizeof(name), "%s", argv[1]);'
+
+
+_OUTSIDE = re.compile(r"\bargv\s*\[|^optarg$|\bgetenv\s*\(|\.c_str\(\)$|\bd_name$")
 
 
 def find(look: Look) -> Iterator[Found]:
-    """Calls whose source is no literal, the length of which its author saw."""
+    """Calls whose source comes from the caller or from outside, where the function does nothing about its length."""
     for call in look.library_calls(*NAMES):
         if call.name == "gets":
             if len(call.arguments) == 1:
                 yield look.at(
                     call.node, f"`gets` reads a line into `{look.short(call.arguments[0])}`, however long it is"
                 )
-        elif len(call.arguments) == 2 and call.arguments[1].type not in LITERALS:
+        elif len(call.arguments) == 2:
             to, source = map(look.text, call.arguments)
             if (
-                not _is_known(look, source)
+                _is_given(look, call, source)
                 and not _is_made_for_it(look, call, to)
                 and not look.is_bounded(call, source)
             ):
@@ -42,14 +45,17 @@ def find(look: Look) -> Iterator[Found]:
                 yield look.at(call.node, f"`{call.name}` copies `{source}` into `{to}` without a bound")
 
 
-def _is_known(look: Look, source: str) -> bool:
-    """Whether a source's length is its author's: a macro in capitals, a choice between literals, a name of one."""
-    return source.isupper() or (source.count('"') >= 4 and "?" in source) or look.holds_literal(source)
+def _is_given(look: Look, call: Call, source: str) -> bool:
+    """Whether a text is of any length: a parameter, an argument of the program, a variable of its environment."""
+    if not source.isidentifier() or _OUTSIDE.search(source):
+        return _OUTSIDE.search(source) is not None
+    head = look.text(call.body).partition("{")[0]
+    return re.search(rf"[*&\s]{source}\s*(?:\[\s*\])?\s*[,)]", head) is not None
 
 
 def _is_made_for_it(look: Look, call: Call, to: str) -> bool:
-    """Whether the function has allocated the destination before."""
+    """Whether the function has allocated the destination before, or asked how large it is."""
     base = re.match(r"[\s(&]*([\w>.-]+)", to)
     before = look.source.slice(call.body.start_byte, call.node.start_byte)
-    made = r"\b%s\s*=[^;]*(?:alloc\w*|ALLOC\w*|\bnew\b|STACK)"
-    return base is not None and re.search(made % re.escape(base[1]), before) is not None
+    made = r"\b%s\s*=[^;]*(?:alloc\w*|ALLOC\w*|dup\w*\s*\(|\bnew\b|STACK)|sizeof\s*\(\s*%s"
+    return base is not None and re.search(made % (re.escape(base[1]), re.escape(base[1])), before) is not None

@@ -27,7 +27,7 @@ from concordance.blocks import (
     listed,
 )
 from concordance.extract.engine import language_of
-from concordance.extract.rulebook import rules
+from concordance.extract.rulebook import checked, rules
 from concordance.model import File, Origin, Skip, Trust
 from concordance.query.found import SYNTAX, findings
 from concordance.query.index import Index
@@ -188,8 +188,8 @@ def _findings(index: Index) -> list[Block]:
          [f"{sum(found[name].values()):,}"], [f"{len(found[name]):,}"]]
         for name in known if name in found
     ]  # fmt: skip
-    none = len(known) - len(rows)
-    head = f"{counted(len(known), 'rule')}, {none:,} of them found nothing."
+    tried = len({rule.id for language in index.counts for rule in checked(language)})
+    head = f"{counted(tried, 'rule')}, {tried - len(rows):,} of them found nothing."
     return [Text([head]), *([Table(["Rule", "Category", "Severity", "Places", "Files"], rows)] if rows else [])]
 
 

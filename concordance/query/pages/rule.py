@@ -38,9 +38,9 @@ _SECTIONS = {"performance": "Performance Notes", "security": "Security Considera
 
 
 def subjects(index: Index) -> list[str]:
-    """The list, and every rule."""
+    """The list, and every rule for a language of the repository."""
     findings(index)  # counted once, before pages are made by several
-    return ["", *rules()]
+    return ["", *sorted({rule.id for language in index.counts for rule in checked(language)})]
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
@@ -97,7 +97,7 @@ def _list(index: Index) -> list[Block]:
     places = {name: sum(files.values()) for name, files in findings(index).items()}
     blocks: list[Block] = [
         Text(
-            [f"{counted(len(rules()), 'rule')} look for what is slow or unsafe. Numbers count the places in this "
+            [f"{counted(len(subjects(index)) - 1, 'rule')} look for what is slow or unsafe. Numbers count the places in this "
              "repository, those in tests and benchmarks only for rules that are asked there."]
         )
     ]  # fmt: skip

@@ -19,7 +19,7 @@ from concordance.query.index import Index
 from concordance.query.keywords import GROUPS, is_telling
 from concordance.query.shards import Entry, by_letter
 
-_MOST = 1_500  # definitions of a subtree that one alphabet holds
+_MOST = 800  # definitions of a subtree that one alphabet holds
 _TOP = 25  # rows of a ranking
 _WORDS = 30  # concepts of a ranking
 _PART = 4_000  # definitions on one part of a page
