@@ -93,7 +93,6 @@ def make(subjects: list[tuple[str, str]]) -> list[tuple[Written, bool]]:
     found = []
     for kind, subject in subjects:
         found += [_write(desk, page, kind) for page in plugins.load(PAGES, kind).pages(desk.index, subject)]
-    gc.collect(0)
     return found
 
 

@@ -91,7 +91,7 @@ def overview(one: About) -> list[Block]:
         symbol = one.symbols[place]
         sentence = first_sentence(symbol.doc, one.file.language) if symbol.doc else ""
         if sentence:
-            with_words.append(Item([one.own(place), f" — {sentence}", Cite(one.path, symbol.line)]))
+            with_words.append(Item([one.own(place), f" — {sentence}"]))
         else:
             without.append(place)
     if with_words:
@@ -100,7 +100,7 @@ def overview(one: About) -> list[Block]:
         found.append(
             Text([_without(one, without, bool(with_words)), *listed([one.own(place) for place in without]), "."])
         )
-    return found or [Text([f"Nothing is defined in it, and no file uses it: {one.file.type}."])]
+    return found or [Text([f"{one.file.type}: nothing defined, and no import or link leads to it."])]
 
 
 def _without(one: About, places: list[int], others: bool) -> str:

@@ -61,8 +61,8 @@ def role(one: About) -> list[Block]:
 
 def _alone(one: About) -> str:
     if one.file.skip != Skip.NONE or not one.opened.flow.op:
-        return f"{one.file.type}: no file of the repository names it."
-    return "It names no other file of the repository, and none names it."
+        return f"{one.file.type}: no import or link leads to it."
+    return "No import, link or name leads from it to another file of the repository, or back."
 
 
 def _standing(one: About, used: int, users: int) -> Iterator[list[Piece]]:

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from concordance.render.formats.markdown import Claimed
 
 COLUMNS = ("line", "path", "first", "last", "text")  # a path is a place in the list of paths
-_LONGEST = 48  # letters of a line that is kept as it is
+_LONGEST = 32  # letters of a line that is kept as it is
 _DIGEST = "~"  # before the digest of what is not kept
 
 

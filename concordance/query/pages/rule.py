@@ -95,12 +95,9 @@ def _places(index: Index, rule: Rule) -> list[Block]:
 def _list(index: Index) -> list[Block]:
     """Every rule, under each language of the repository that it is for."""
     places = {name: sum(files.values()) for name, files in findings(index).items()}
-    blocks: list[Block] = [
-        Text(
-            [f"{counted(len(subjects(index)) - 1, 'rule')} look for what is slow or unsafe. Numbers count the places in this "
-             "repository, those in tests and benchmarks only for rules that are asked there."]
-        )
-    ]  # fmt: skip
+    number = counted(len(subjects(index)) - 1, "rule")
+    head = f"{number} look for what is slow or unsafe. Numbers count the places in this repository, those in tests and "
+    blocks: list[Block] = [Text([head + "benchmarks only for rules that are asked there."])]
     titles: dict[str, list[Rule]] = {}
     for language in sorted(index.counts):
         if language:
