@@ -13,7 +13,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -147,6 +147,7 @@ def write_generated(
     """Writes the pages of a book's own pages, which their own store knows."""
     with _told_why(out), Facts(folder) as facts:
         index = Index(facts, root, book)
+        index.of_pages = True
 
         def addresses() -> Addresses:
             listed = manifest.read(out).pages
@@ -277,8 +278,8 @@ def _look_around(index: Index, work: list[tuple[str, str]]) -> None:
         by_kind.setdefault(kind, []).append(subject)
     for kind, subjects in by_kind.items():
         for subject in subjects[:: len(subjects) // _TRIED + 1]:
-            for _ in plugins.load(PAGES, kind).pages(index, subject):
-                break
+            with suppress(Exception):  # a worker will meet it again, and it is said then
+                next(plugins.load(PAGES, kind).pages(index, subject), None)
 
 
 def _counted(summary: BookSummary, rows: list[Written]) -> BookSummary:
@@ -334,7 +335,7 @@ def _batches(work: list[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
     for kind, subject in work:
         by_subject.setdefault(subject, []).append((kind, subject))
     now: list[tuple[str, str]] = []
-    for items in by_subject.values():
+    for _, items in sorted(by_subject.items()):  # files of one folder use the same others
         now += items
         if len(now) >= BATCH:
             yield now

@@ -48,6 +48,7 @@ class Index:
     ) -> None:
         """`passed` says how many pages were passed over, by the folder of the book in the repository that has them."""
         self.facts, self.root, self.book, self.passed = facts, root, book or Book(), passed or {}
+        self.of_pages = False  # whether its files are the pages of a book
         self._open: dict[str, Opened] = {}
 
     # --- files

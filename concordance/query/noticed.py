@@ -82,5 +82,6 @@ def _none(one: About, category: str) -> Block:
     tried = [rule for rule in checked(one.file.language) if rule.category == category]
     if not tried:
         return Text([f"No {category} rules for {one.title}."])
-    link = Ref(To.RULE, "", one.title, counted(len(tried), f"{category} rule"), False)
-    return Text(["None by ", link, "."])
+    rules_ = counted(len(tried), f"{category} rule")
+    # The list of rules has the languages of the repository, not those of its book.
+    return Text(["None by ", rules_ if one.index.of_pages else Ref(To.RULE, "", one.title, rules_, False), "."])

@@ -34,12 +34,10 @@ def testing(one: About) -> list[Block]:
         names = tests[: max(0, _NAMED - shown)]
         shown += len(names)
         pieces: list[Piece] = [Ref(To.FILE, path, "", path)]
-        if names:
-            pieces += [": ", *listed([ref_of(one.index, test) for test in names])]
-        if len(tests) > len(names):
-            pieces.append(
-                f"{' and' if names else ':'} {counted(len(tests) - len(names), 'more test' if names else 'test')}"
-            )
+        more = len(tests) - len(names)
+        told: list[Piece] = [ref_of(one.index, test) for test in names]
+        told += [counted(more, "more test" if names else "test")] if more else []
+        pieces += [": ", *listed(told)]
         items.append(Item(pieces))
     blocks: list[Block] = [Items(items)]
     if found.farther:

@@ -52,10 +52,17 @@ def packed(page: str, claims: Sequence[Claimed], said: Callable[[str, int, int],
     if not claims:
         return b""
     paths = {path: place for place, path in enumerate(dict.fromkeys(claim.path for claim in claims))}
-    rows = [[line, paths[path], first, last, said(path, first, last)] for line, path, first, last in claims]
     head = json.dumps({"page": page, "paths": list(paths), "columns": COLUMNS})[:-1]
-    text = ",\n".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
+    rows = (
+        f"[{line},{paths[path]},{first},{last},{_quoted(said(path, first, last))}]"
+        for line, path, first, last in claims
+    )
+    text = ",\n".join(rows)
     return f'{head}, "claims": [\n{text}\n]}}\n'.encode("utf-8", "backslashreplace")
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"' if is_digest(text) else json.dumps(text, ensure_ascii=False)
 
 
 def unpacked(data: bytes) -> list[tuple[Claimed, str]]:

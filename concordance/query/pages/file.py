@@ -14,6 +14,7 @@ from concordance.extract.engine import language_of
 from concordance.model import Skip
 from concordance.query import overview
 from concordance.query.about import About, about
+from concordance.query.book.chapters import chapter_of
 from concordance.query.index import Index
 from concordance.query.licence import licence
 from concordance.query.owners import owner
@@ -148,6 +149,12 @@ def _structure(one: About) -> list[Block]:
     return [Text([overview.no_structure(one)])]
 
 
+def _chapter(index: Index, folder: str) -> Ref:
+    """The chapter that a file is in; a page, as a file, is in none."""
+    name = "" if index.of_pages else chapter_of(index, folder)
+    return Ref(To.BOOK, name, "", name or "comprehensive_book.md")
+
+
 def _cross_references(one: About) -> Items:
     folder, _, name = one.path.rpartition("/")
     refs = [
@@ -156,6 +163,6 @@ def _cross_references(one: About) -> Items:
         ("Folder Index", Ref(To.INDEX, folder, "", "index.md")),
         ("Folder Documentation", Ref(To.FOLDER, folder, "", "doc.md")),
         ("Subtree Index", Ref(To.SUBTREE, folder, "", "sub.md")),
-        ("Book", Ref(To.BOOK, "", "", "comprehensive_book.md")),
+        ("Book Chapter", _chapter(one.index, folder)),
     ]
     return Items([_field(title, ref) for title, ref in refs])
