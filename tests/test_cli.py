@@ -246,3 +246,15 @@ def test_build_says_what_it_did(repo: Path) -> None:
     for step in ("collect", "learn", "extract", "history", "store"):
         assert re.search(rf"^  {step} +\d+\.\d\d s$", said, re.M)
     assert str(repo / ".concordance/index.db") in said
+
+
+def test_pages_are_shown(built: Path) -> None:
+    page = concord("show", "a.py", cwd=built).stdout
+    assert page.startswith("# Documentation: `a.py`\n")
+    assert "## Cross-References" in page
+    assert "```python" not in page.partition("## High-Level Overview")[0], "the source is at hand already"
+    assert "Tree" in concord("show", "Tree", cwd=built).stdout
+    assert concord("show", ".", cwd=built).stdout.startswith("# Folder Documentation")
+    (row,) = ask("show", "a.py", cwd=built)
+    assert row["path"] == "a.py"
+    assert "nobody" in concord("show", "nobody", cwd=built, code=2).stderr

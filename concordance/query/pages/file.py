@@ -21,8 +21,8 @@ from concordance.query.owners import owner
 from concordance.query.sections import OVERVIEW, PURPOSE, sections
 from concordance.query.structure import Structure
 
-LARGEST = 1_000_000  # characters on one page
-_SAID = 200  # characters that a page says of a symbol, about
+LARGEST = 900_000  # characters of a source on one page, which is to stay below a megabyte
+_SAID = 280  # characters that a page says of a symbol, about
 
 
 def subjects(index: Index) -> list[str]:
