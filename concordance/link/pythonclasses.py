@@ -17,6 +17,7 @@ from .world import Loaded, World
 # A symbol of a file (-1: the file itself), or a dotted name from outside.
 Place = tuple[Loaded, int] | str
 
+_NONE_MET = 1 << 30
 _FARTHEST = 40  # hops of one name through files
 _MOST_ABOVE = 200
 
@@ -30,6 +31,8 @@ class Classes:
         self.evaluate: Callable[[Loaded, int], Values] = lambda file, expression: ()
         self._offered: dict[tuple[int, str], Place | None] = {}
         self._imported: dict[tuple[int, int], Place | None] = {}
+        self._asking: dict[tuple[int, str], int] = {}  # what is being asked for, and how deep in
+        self._met = _NONE_MET  # the least deep of these that was met again
         self._orders: dict[int, list[tuple[Loaded, int]]] = {}
         self._bases: dict[int, list[int]] = {}
         self._members: dict[tuple[int, str, int], Place | None] = {}
@@ -39,12 +42,22 @@ class Classes:
     def offered(self, file: Loaded, name: str, hops: int = 0) -> Place | None:
         """What a module offers under a name."""
         key = (file.number, name)
-        if key not in self._offered:
-            if hops > _FARTHEST:
-                return None
-            self._offered[key] = None  # a circle of imports offers nothing
-            self._offered[key] = self._find_offered(file, name, hops)
-        return self._offered[key]
+        if key in self._offered:
+            return self._offered[key]
+        if hops > _FARTHEST:
+            return None
+        if key in self._asking:  # a circle of imports offers nothing
+            self._met = min(self._met, self._asking[key])
+            return None
+        depth, around = len(self._asking), self._met
+        self._asking[key], self._met = depth, _NONE_MET
+        found = self._find_offered(file, name, hops)
+        del self._asking[key]
+        if self._met >= depth:
+            self._offered[key], self._met = found, around
+        else:  # found in the middle of a circle: who begins to ask elsewhere may find more, so it is not kept
+            self._met = min(self._met, around)
+        return found
 
     def _find_offered(self, file: Loaded, name: str, hops: int) -> Place | None:
         word = file.word.get(name)
@@ -82,9 +95,14 @@ class Classes:
     def imported(self, file: Loaded, place: int, hops: int = 0) -> Place | None:
         """What an import brings in."""
         key = (file.number, place)
-        if key not in self._imported:
-            self._imported[key] = self._find_imported(file, place, hops)
-        return self._imported[key]
+        if key in self._imported:
+            return self._imported[key]
+        around, self._met = self._met, _NONE_MET
+        found = self._find_imported(file, place, hops)
+        if self._met == _NONE_MET:
+            self._imported[key] = found
+        self._met = min(self._met, around)
+        return found
 
     def _find_imported(self, file: Loaded, place: int, hops: int) -> Place | None:
         row = file.flow.imports[place]

@@ -6,7 +6,7 @@ is put to the store once a file, and never once a symbol.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -89,6 +89,8 @@ class About:
             if base < user <= last and place >= 0 and self._is_inside(user - base - 1, place):
                 continue
             found.setdefault(place, []).append(Use(user, roles, trust, times))
+        for uses in found.values():  # ids are in the order of reading; paths are the same everywhere
+            uses.sort(key=lambda use: self._order(use.id))
         return found
 
     def _is_inside(self, inner: int, outer: int) -> bool:
@@ -124,35 +126,44 @@ class About:
 
     @cached_property
     def bases(self) -> dict[int, list[int]]:
-        """What its classes extend: ids, by place."""
+        """What its classes extend: ids, by place, in the order of the text."""
         found: dict[int, list[int]] = {}
-        for symbol, target in self.index.facts.bases_of(self.base + 1, self.base + len(self.symbols)):
+        for symbol, target in self.index.facts.bases_of(*self._own):
             found.setdefault(symbol - self.base - 1, []).append(target)
         return found
 
     @cached_property
     def heirs(self) -> dict[int, list[int]]:
         """What extends its classes: ids, by place."""
-        found: dict[int, list[int]] = {}
-        for symbol, target in self.index.facts.heirs_of(self.base + 1, self.base + len(self.symbols)):
-            found.setdefault(target - self.base - 1, []).append(symbol)
-        return found
+        return self._by_place((target, symbol) for symbol, target in self.index.facts.heirs_of(*self._own))
 
     @cached_property
     def overridden(self) -> dict[int, list[int]]:
         """What its methods override: ids, by place."""
-        found: dict[int, list[int]] = {}
-        for symbol, target in self.index.facts.overrides(self.base + 1, self.base + len(self.symbols)):
-            found.setdefault(symbol - self.base - 1, []).append(target)
-        return found
+        return self._by_place(self.index.facts.overrides(*self._own))
 
     @cached_property
     def overriding(self) -> dict[int, list[int]]:
         """What overrides its methods: ids, by place."""
+        return self._by_place((target, symbol) for symbol, target in self.index.facts.overridings(*self._own))
+
+    @property
+    def _own(self) -> tuple[int, int]:
+        """The ids of its first symbol and of its last."""
+        return self.base + 1, self.base + len(self.symbols)
+
+    def _by_place(self, pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+        """Ids by the place of the symbol of this file that they are paired with, in the order of paths: ids are in the
+        order of reading, which differs from build to build."""
         found: dict[int, list[int]] = {}
-        for symbol, target in self.index.facts.overridings(self.base + 1, self.base + len(self.symbols)):
-            found.setdefault(target - self.base - 1, []).append(symbol)
+        for own, other in pairs:
+            found.setdefault(own - self.base - 1, []).append(other)
+        for others in found.values():
+            others.sort(key=self._order)
         return found
+
+    def _order(self, identity: int) -> tuple[str, int]:
+        return self.index.path_of(identity), identity
 
     @cached_property
     def counterparts(self) -> dict[int, int]:
