@@ -31,6 +31,11 @@ class Classes:
         self.evaluate: Callable[[Loaded, int], Values] = lambda file, expression: ()
         self._offered: dict[tuple[int, str], Place | None] = {}
         self._imported: dict[tuple[int, int], Place | None] = {}
+        self._above: set[int] = set()  # classes whose bases are being asked for
+        self._ordering: set[int] = set()
+        # How often something was met that is itself being worked out: what was found meanwhile holds for whoever asked
+        # first only, and is not kept.
+        self.cut = 0
         self._asking: dict[tuple[int, str], int] = {}  # what is being asked for, and how deep in
         self._met = _NONE_MET  # the least deep of these that was met again
         self._orders: dict[int, list[tuple[Loaded, int]]] = {}
@@ -48,6 +53,7 @@ class Classes:
             return None
         if key in self._asking:  # a circle of imports offers nothing
             self._met = min(self._met, self._asking[key])
+            self.cut += 1
             return None
         depth, around = len(self._asking), self._met
         self._asking[key], self._met = depth, _NONE_MET
@@ -220,32 +226,50 @@ class Classes:
     def bases(self, file: Loaded, symbol: int) -> list[int]:
         """The ids of a class's bases that are in the repository."""
         identity = file.id(symbol)
-        if identity not in self._bases:
-            self._bases[identity] = []
-            found = []
-            for value in file.said(symbol, Given.BASE):
-                classes = [v.id for v in self.evaluate(file, value) if v.tag == CLASS and isinstance(v.id, int)]
-                found += [base for base in classes if base != identity][:1]
+        if identity in self._bases:
+            return self._bases[identity]
+        if identity in self._above:
+            self.cut += 1
+            return []
+        self._above.add(identity)
+        before, found = self.cut, list[int]()
+        for value in file.said(symbol, Given.BASE):
+            classes = [v.id for v in self.evaluate(file, value) if v.tag == CLASS and isinstance(v.id, int)]
+            found += [base for base in classes if base != identity][:1]
+        self._above.discard(identity)
+        if self.cut == before:
             self._bases[identity] = found
-        return self._bases[identity]
+        return found
 
     def order(self, identity: int) -> list[tuple[Loaded, int]]:
         """A class and those above it, in the order in which Python looks for a member."""
-        if identity not in self._orders:
-            owner = self.world.owner(identity)
-            self._orders[identity] = [owner]  # of a class that is above itself
-            bases = self.bases(*owner)
-            lists = [list(self.order(base)) for base in bases]
-            lists.append([self.world.owner(base) for base in bases])
-            self._orders[identity] = [owner, *_merged(lists)]
-        return self._orders[identity]
+        if identity in self._orders:
+            return self._orders[identity]
+        owner = self.world.owner(identity)
+        if identity in self._ordering:  # a class that is above itself
+            self.cut += 1
+            return [owner]
+        self._ordering.add(identity)
+        before = self.cut
+        bases = self.bases(*owner)
+        lists = [list(self.order(base)) for base in bases]
+        lists.append([self.world.owner(base) for base in bases])
+        found = [owner, *_merged(lists)]
+        self._ordering.discard(identity)
+        if self.cut == before:
+            self._orders[identity] = found
+        return found
 
     def member(self, identity: int, name: str, skip: int = 0) -> Place | None:
         """Where a class's member is defined."""
         key = (identity, name, skip)
-        if key not in self._members:
-            self._members[key] = self._find_member(identity, name, skip)
-        return self._members[key]
+        if key in self._members:
+            return self._members[key]
+        before = self.cut
+        found = self._find_member(identity, name, skip)
+        if self.cut == before:
+            self._members[key] = found
+        return found
 
     def _find_member(self, identity: int, name: str, skip: int) -> Place | None:
         for file, symbol in self.order(identity)[skip:]:

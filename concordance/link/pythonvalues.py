@@ -65,10 +65,12 @@ class Evaluator:
         found = self._for_now.get(key)
         if found is not None:
             self._lowest = 0
+            self.classes.cut += 1
             return found
         depth = self._open.get(key)
         if depth is not None or len(self._open) > _DEEPEST:
             self._lowest = min(self._lowest, depth or 0)
+            self.classes.cut += 1
             return ()
         depth = self._open[key] = len(self._open)
         before, self._lowest = self._lowest, _DEEPEST + 1
