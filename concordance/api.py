@@ -12,10 +12,9 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from types import TracebackType
+from types import ModuleType, TracebackType
 
-from concordance import checking, plugins, showing, writing
-from concordance.checking import Verified
+from concordance import plugins
 from concordance.collect.source import find_root
 from concordance.config import Book, Config
 from concordance.errors import StoreBroken, UserError
@@ -24,16 +23,26 @@ from concordance.facts.read import Facts
 from concordance.pipeline import FOLDER, GENERATED, Build, Progress, Summary, quiet
 from concordance.query.answers import Answer, Row, page_for
 from concordance.query.index import Index
-from concordance.writing import BookSummary
+from concordance.render.summary import BookSummary, Verified
 
 COMMANDS = "concordance.query.commands"
 BOOK = "book"  # the folder of the book, beside the store
 PATIENCE = 3.0  # seconds that a question waits for a running build, where there is a store to answer from
 
 
+def _only_for_books(name: str) -> ModuleType:
+    """A module that makes or checks pages, found by its name when it is needed: to load it with the others would make
+    every question start half as long again."""
+    return plugins.load("concordance", name)
+
+
+def _config(jobs: int | None) -> Config:
+    return replace(Config(), jobs=jobs) if jobs else Config()
+
+
 def build(root: str, jobs: int | None = None, progress: Progress = quiet) -> Summary:
     """Brings a repository's store up to date, and says what could not be read whole."""
-    summary = Build(root, replace(Config(), jobs=jobs) if jobs else Config(), progress).run()
+    summary = Build(root, _config(jobs), progress).run()
     for path, reason in summary.failed:
         progress("say", 0, 0, f"{path}: {reason}; it is in the ledger, without facts")
     return summary
@@ -43,14 +52,13 @@ def book(
     root: str, out: str | None = None, wishes: Book | None = None, jobs: int | None = None, progress: Progress = quiet
 ) -> tuple[Summary, BookSummary]:
     """Brings a repository's store up to date, and writes its book; by default beside the store."""
-    config = replace(Config(), jobs=jobs) if jobs else Config()
     summary = build(root, jobs, progress)
     folder = os.path.join(root, FOLDER)
     began = time.perf_counter()
     with lock.held(
         folder, lambda: progress("say", 0, 0, "another build of this repository is running; waiting for it")
     ):
-        written = _write(root, out or os.path.join(folder, BOOK), wishes or Book(), config, summary, progress)
+        written = _write(root, out or os.path.join(folder, BOOK), wishes or Book(), _config(jobs), summary, progress)
     summary.seconds["pages"] = time.perf_counter() - began
     for page, reason in written.failed:
         progress("say", 0, 0, f"the page {page} could not be made: {reason}")
@@ -62,7 +70,8 @@ def _write(root: str, out: str, wishes: Book, config: Config, summary: Summary, 
     told = partial(_told, progress)
     here = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
     passed = {folder: count for folder, count in summary.passed.items() if (folder or ".") != here}
-    written = writing.write(root, os.path.join(root, FOLDER), out, wishes, config, told, passed)
+    writing = _only_for_books("writing")
+    written: BookSummary = writing.write(root, os.path.join(root, FOLDER), out, wishes, config, told, passed)
     if wishes.generated:
         entries = writing.own_entries(root, out)
         Build(root, config, progress, pages=entries).run()
@@ -78,8 +87,9 @@ def verify(
 ) -> Verified:
     """Checks a repository's book, by default the one beside the store, against the repository as it is now."""
     root = root if root is not None else find_root(os.getcwd())
-    config = replace(Config(), jobs=jobs) if jobs else Config()
-    return checking.verify(root, out or os.path.join(root, FOLDER, BOOK), config, partial(_told, progress))
+    folder = out or os.path.join(root, FOLDER, BOOK)
+    found: Verified = _only_for_books("checking").verify(root, folder, _config(jobs), partial(_told, progress))
+    return found
 
 
 def _told(progress: Progress, done: int, total: int) -> None:
@@ -131,7 +141,8 @@ class Repository:
 
     def show(self, asked: str) -> list[Row]:
         """The page of a file, folder or name, as Markdown."""
-        return showing.shown(self._index, asked, os.path.join(self.root, FOLDER, BOOK))
+        shown: list[Row] = _only_for_books("showing").shown(self._index, asked, os.path.join(self.root, FOLDER, BOOK))
+        return shown
 
     def close(self) -> None:
         """Lets go of the store."""

@@ -171,6 +171,14 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def commas(pieces: Sequence[Piece]) -> list[Piece]:
+    """Pieces with commas between: `a, b, c`."""
+    found: list[Piece] = []
+    for piece in pieces:
+        found += [", ", piece] if found else [piece]
+    return found
+
+
 def listed(pieces: Sequence[Piece], word: str = "and") -> list[Piece]:
     """Pieces in a sentence: `a`, `a and b`, `a, b and c`."""
     found: list[Piece] = []

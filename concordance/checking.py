@@ -6,56 +6,29 @@ checked anywhere. Out: every problem, with its page and line. Pages are checked 
 
 from __future__ import annotations
 
-import gc
 import os
-import signal
-import threading
 from array import array
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from functools import cache
 
-from concordance import batch, parallel
+from concordance import forked, parallel
 from concordance.blocks import Ref, To
 from concordance.collect import own, source
 from concordance.config import Config
 from concordance.errors import UserError
 from concordance.render import manifest
 from concordance.render.addresses import Addresses, claims_of
-from concordance.render.manifest import Written
-from concordance.render.verify import Checked, Checker, Ground, Problem
+from concordance.render.summary import Problem, Verified
+from concordance.render.verify import Checked, Checker, Ground
 
 BATCH = 1_000_000  # bytes of pages
 
 
-@dataclass
-class Verified:
-    """What checking a book found."""
-
-    problems: list[Problem] = field(default_factory=list)
-    pages: int = 0
-    claims: int = 0
-    links: int = 0
-
-
-@cache
-def _desks() -> list[Checker]:
-    """What is laid here before workers are forked is on every worker's desk."""
-    return []
-
-
-def start() -> None:
-    """Makes a process a worker."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.disable()
-    threading.Thread(target=batch.follow_parent, daemon=True).start()
-
-
 def check(pages: list[str]) -> Checked:
     """Checks some pages."""
+    checker: Checker = forked.desk()
     found = Checked()
     for page in pages:
-        _desks()[0].check(page, found)
+        checker.check(page, found)
     return found
 
 
@@ -92,46 +65,21 @@ def _checked(
     pages: list[str], ground: Ground, config: Config, progress: Callable[[int, int], None]
 ) -> Iterator[tuple[tuple[str, ...], Checked]]:
     """Checks pages in parallel."""
-    _desks()[:] = [Checker(ground)]
-    gc.collect()
-    gc.freeze()
-    wait = config.patience
-    pool = parallel.Pool(config.jobs, start, [], lambda items: wait * (1 + len(items)), lambda dead, items: None, True)
+    batches = parallel.batches(pages, lambda page: ground.written[page].size, BATCH)
     done = 0
-    try:
-        for result in parallel.each(pool, _named, _batches(pages, ground.written)):
-            if isinstance(result, parallel.Failed):
-                problem = Problem(result.item, 0, "", f"the page could not be checked: {result.reason}")
-                yield (result.item,), Checked([problem])
-                done += 1
-            else:
-                yield result
-                done += len(result[0])
-            progress(done, len(pages))
-        pool.close()
-    except BaseException:
-        pool.kill()
-        raise
-    finally:
-        gc.unfreeze()
-        _desks().clear()
+    for result in forked.each(Checker(ground), _named, batches, config.jobs, config.patience):
+        if isinstance(result, parallel.Failed):
+            problem = Problem(result.item, 0, "", f"the page could not be checked: {result.reason}")
+            yield (result.item,), Checked([problem])
+            done += 1
+        else:
+            yield result
+            done += len(result[0])
+        progress(done, len(pages))
 
 
 def _named(pages: list[str]) -> tuple[tuple[str, ...], Checked]:
     return tuple(pages), check(pages)
-
-
-def _batches(pages: list[str], written: dict[str, Written]) -> Iterator[list[str]]:
-    now: list[str] = []
-    size = 0
-    for page in pages:
-        now.append(page)
-        size += written[page].size + 2000
-        if size >= BATCH:
-            yield now
-            now, size = [], 0
-    if now:
-        yield now
 
 
 def _of_the_whole(root: str, out: str, ground: Ground) -> Iterator[Problem]:

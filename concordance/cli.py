@@ -24,22 +24,25 @@ if TYPE_CHECKING:
     from concordance.query.answers import Answer, Option
 
 COMMANDS = "concordance.query.commands"
+TASKS = "concordance.tasks"
 
 
 class Commands(click.Group):
-    """`build`, `show`, `verify`, `batch`, and one command for each file in `query/commands`."""
+    """One command for each file in `tasks` and for each question in `query/commands`, and `batch`."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         from concordance import plugins
 
-        return ["build", *plugins.names(COMMANDS), "show", "verify", "batch"]
+        return [*plugins.names(TASKS), *plugins.names(COMMANDS), "batch"]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        own = {"build": build, "show": show, "verify": verify, "batch": batch}
-        if name in own:
-            return own[name]
+        if name == "batch":
+            return batch
         from concordance import plugins
 
+        if name in plugins.names(TASKS):
+            task: click.Command = plugins.load(TASKS, name).command
+            return task
         try:
             return _question(name, plugins.load(COMMANDS, name))
         except KeyError:
@@ -65,49 +68,6 @@ def _did_you_mean(word: str, known: list[str]) -> str:
 @click.version_option(VERSION, prog_name="concord")
 def cli() -> None:
     """Documents a whole repository: every file, every folder, every keyword, checked against the source."""
-
-
-@click.command()
-@click.argument("repo", default=".", type=click.Path(readable=False))
-@click.option("--out", type=click.Path(), help="The folder of the book (default: .concordance/book in the repository).")
-@click.option(
-    "--source",
-    type=click.Choice(("full", "link")),
-    default="full",
-    show_default=True,
-    help="Whether pages hold the source, or link it.",
-)
-@click.option("--history", is_flag=True, help="Say on pages when and by whom files were changed.")
-@click.option("--include-generated", is_flag=True, help="Write pages of the book's own pages, too.")
-@click.option("--no-book", is_flag=True, help="Only bring the store up to date.")
-@click.option("--jobs", type=click.IntRange(1), help="Worker processes (default: one for each core).")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-@click.option("--verbose", "-v", is_flag=True, help="Say how long each step took.")
-def build(
-    repo: str, out: str | None, source: str, history: bool, include_generated: bool, no_book: bool, jobs: int | None,
-    as_json: bool, verbose: bool,
-) -> None:  # fmt: skip
-    """Read every file of a repository, store what each says, and write the book of it.
-
-    \b
-    concord build
-    concord build ~/src/pytorch --out docs --verbose
-    """
-    from concordance import api, terminal
-    from concordance.config import Book
-
-    written = None
-    with terminal.Bar() as bar:
-        if no_book:
-            summary = api.build(repo, jobs, bar.show)
-        else:
-            summary, written = api.book(repo, out, Book(source == "full", history, include_generated), jobs, bar.show)
-    if as_json:
-        click.echo(json.dumps({**summary.__dict__, **({"book": written.__dict__} if written else {})}))
-    else:
-        terminal.print_summary(repo, summary, verbose)
-        if written is not None:
-            terminal.print_book(written)
 
 
 def _opened(repo: str | None, no_update: bool) -> Repository:
@@ -173,52 +133,6 @@ def _print(answer: Answer, root: str, as_json: bool) -> None:
     if answer.cursor:
         more = f"go on with --cursor {shlex.quote(answer.cursor)}"
         click.echo(f"{len(answer.rows):,} of {answer.total:,}; {more}", err=True)
-
-
-@click.command(params=[_REPO])
-@click.option("--out", type=click.Path(), help="The folder of the book (default: .concordance/book in the repository).")
-@click.option("--jobs", type=click.IntRange(1), help="Worker processes (default: one for each core).")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
-def verify(repo: str | None, out: str | None, jobs: int | None, as_json: bool) -> None:
-    """Check the book against the repository as it is now: pages, what they claim of which lines, and links.
-
-    Exit code 1 where there is a problem.
-
-    \b
-    concord verify
-    concord verify --repo ~/src/pytorch --out docs --json
-    """
-    from concordance import api, terminal
-
-    with terminal.Bar() as bar:
-        found = api.verify(repo, out, jobs, bar.show)
-    if as_json:
-        click.echo(json.dumps([problem._asdict() for problem in found.problems]))
-    else:
-        terminal.print_verified(found)
-    if found.problems:
-        sys.exit(1)
-
-
-@click.command(params=[
-    click.Argument(["asked"], metavar="PATH|NAME"), _REPO,
-    click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON array."), _NO_UPDATE,
-])  # fmt: skip
-def show(asked: str, repo: str | None, as_json: bool, no_update: bool) -> None:
-    """Show the page of a file or folder, or what it says of a name.
-
-    \b
-    concord show torch/nn/modules/linear.py
-    concord show torch.nn.Linear
-    """
-    from concordance import terminal
-
-    with _opened(repo, no_update) as repository:
-        rows = repository.show(asked)
-    if as_json:
-        click.echo(json.dumps(rows))
-    else:
-        terminal.print_pages([str(row["text"]) for row in rows])
 
 
 @click.command(params=[_REPO, _NO_UPDATE])

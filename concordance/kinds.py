@@ -34,6 +34,8 @@ class Kind(StrEnum):
     KEY = "key"  # a key or table of a configuration or data file
 
 
+TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM, Kind.INTERFACE))  # what has members
+RUN = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY, Kind.MACRO))  # what runs
 KINDS: tuple[Kind, ...] = tuple(Kind)  # a flow stores a symbol's kind as a place in this list
 
 

@@ -6,13 +6,9 @@ flows, so workers are forked from the build when it holds them: nothing is copie
 
 from __future__ import annotations
 
-import gc
-import signal
-import threading
 from collections.abc import Callable, Iterator
-from functools import cache
 
-from concordance import batch, parallel
+from concordance import forked, parallel
 from concordance.facts.write import Linkable, LinkedFile
 from concordance.link.linker import Linker
 from concordance.link.tree import Tree
@@ -21,22 +17,9 @@ from concordance.model import File
 BATCH_BYTES = 400_000  # of flows: a tenth of a second's work
 
 
-@cache
-def _desk() -> list[Linker]:
-    """What the build lays here before it forks is on every worker's desk."""
-    return []
-
-
-def start() -> None:
-    """Makes a process a worker."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.disable()
-    threading.Thread(target=batch.follow_parent, daemon=True).start()
-
-
 def link(numbers: list[int]) -> list[LinkedFile]:
     """Links files."""
-    linker = _desk()[0]
+    linker: Linker = forked.desk()
     return [linker.link(number) for number in numbers]
 
 
@@ -47,36 +30,13 @@ def linked(
     """Links all files, in parallel; `failed` is told of each file that could not be."""
     linker = Linker(Tree(root, ledger), files)
     linker.prepare()
-    _desk()[:] = [linker]
-    gc.collect()
-    gc.freeze()  # what is not touched by the collector stays shared with the workers
-    pool = parallel.Pool(jobs, start, [], lambda numbers: patience * (1 + len(numbers)), lambda dead, items: None, True)
-    done, wanted = 0, [number for number, row in enumerate(files) if row.flow]
-    try:
-        for result in parallel.each(pool, link, _batches(files, wanted)):
-            if isinstance(result, parallel.Failed):
-                failed(files[result.item].path, result.reason)
-                continue
-            done += len(result)
-            progress(done, len(wanted))
-            yield from result
-        pool.close()
-    except BaseException:
-        pool.kill()
-        raise
-    finally:
-        gc.unfreeze()
-        _desk().clear()
-
-
-def _batches(files: list[Linkable], wanted: list[int]) -> Iterator[list[int]]:
-    now: list[int] = []
-    size = 0
-    for number in sorted(wanted, key=lambda number: -len(files[number].flow)):
-        now.append(number)
-        size += len(files[number].flow) + 2000
-        if size >= BATCH_BYTES:
-            yield now
-            now, size = [], 0
-    if now:
-        yield now
+    wanted = sorted((n for n, row in enumerate(files) if row.flow), key=lambda number: -len(files[number].flow))
+    batches = parallel.batches(wanted, lambda number: len(files[number].flow), BATCH_BYTES)
+    done = 0
+    for result in forked.each(linker, link, batches, jobs, patience):
+        if isinstance(result, parallel.Failed):
+            failed(files[result.item].path, result.reason)
+            continue
+        done += len(result)
+        progress(done, len(wanted))
+        yield from result

@@ -19,6 +19,8 @@ from typing import NamedTuple
 
 from .kinds import KINDS as KINDS
 from .kinds import ROLES as ROLES
+from .kinds import RUN as RUN
+from .kinds import TYPES as TYPES
 from .kinds import Category as Category
 from .kinds import Given as Given
 from .kinds import Kind as Kind

@@ -24,6 +24,7 @@ from concordance.errors import ConcordanceError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+_EACH = 2000  # what an item costs, however small
 
 
 class Pool:
@@ -113,6 +114,20 @@ def _start_server() -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def batches(items: Iterable[Item], size: Callable[[Item], int], most: int) -> Iterator[list[Item]]:
+    """Items in batches of about one size, in their order."""
+    now: list[Item] = []
+    total = 0
+    for item in items:
+        now.append(item)
+        total += size(item) + _EACH
+        if total >= most:
+            yield now
+            now, total = [], 0
+    if now:
+        yield now
+
+
 class Failed(Generic[Item]):
     """An item that killed its worker twice, kept it busy for too long, or could not be worked on."""
 
@@ -164,9 +179,7 @@ def each(
                 yield from _singly(pool, work, batch)
 
 
-def _singly(
-    pool: Pool, work: Callable[[list[Item]], Result], batch: list[Item]
-) -> Iterator[Result | Failed[Item]]:
+def _singly(pool: Pool, work: Callable[[list[Item]], Result], batch: list[Item]) -> Iterator[Result | Failed[Item]]:
     for item in batch:
         future = _submitted(pool, work, item)
         patience = pool.patience([item])

@@ -332,16 +332,7 @@ def store_folder(root: str, inner: str = "") -> str:
 
 def _batches(entries: list[Entry], most: int) -> Iterator[list[Entry]]:
     """Entries in batches of about one size, the large files first, so that none is left for the end."""
-    batch_now: list[Entry] = []
-    size = 0
-    for entry in sorted(entries, key=lambda entry: -entry.size):
-        batch_now.append(entry)
-        size += entry.size + 2000  # a file costs something, however small
-        if size >= most:
-            yield batch_now
-            batch_now, size = [], 0
-    if batch_now:
-        yield batch_now
+    return parallel.batches(sorted(entries, key=lambda entry: -entry.size), lambda entry: entry.size, most)
 
 
 def _macro_endings() -> tuple[str, ...]:

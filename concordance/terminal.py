@@ -13,10 +13,9 @@ from urllib.parse import quote
 
 import click
 
-from concordance.checking import Verified
 from concordance.pipeline import FOLDER, Summary
 from concordance.query.answers import Answer, Row
-from concordance.writing import BookSummary
+from concordance.render.summary import BookSummary, Verified
 
 # What a row is shows in its colour; the word beside it says the same without.
 _COLOURS = {

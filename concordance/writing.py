@@ -8,16 +8,13 @@ it. A page is a function of the store alone, so nothing depends on who makes it,
 from __future__ import annotations
 
 import errno
-import gc
 import os
-import signal
-import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
+from functools import partial
 
-from concordance import batch, parallel, plugins
+from concordance import forked, parallel, plugins
 from concordance.blocks import Page, Ref, To
 from concordance.collect.own import MANIFEST
 from concordance.config import Book, Config
@@ -31,6 +28,7 @@ from concordance.render import claims, manifest
 from concordance.render.addresses import Addresses, claims_of
 from concordance.render.formats import markdown
 from concordance.render.manifest import Written
+from concordance.render.summary import BookSummary
 
 PAGES = "concordance.query.pages"
 OF_A_PAGE = " of a page"  # ends the kind of a page that is about a page
@@ -45,19 +43,6 @@ _TRIED = 8  # pages of each kind, about, that are made beforehand
 
 
 @dataclass
-class BookSummary:
-    """What writing the book did."""
-
-    out: str = ""
-    pages: int = 0
-    written: int = 0
-    removed: int = 0
-    bytes: int = 0
-    claims: int = 0
-    failed: list[tuple[str, str]] = field(default_factory=list)
-
-
-@dataclass
 class _Desk:
     """What every worker has at hand."""
 
@@ -65,28 +50,14 @@ class _Desk:
     addresses: Addresses
     out: str
     before: dict[str, Written]
-    folder: str  # of the store
     begin: manifest.Begin
     mark: str = ""  # behind the kind of each page
     own: bool = False  # whether this process has opened the store for itself
 
 
-@cache
-def _desks() -> list[_Desk]:
-    """What the build lays here before it forks is on every worker's desk."""
-    return []
-
-
-def start() -> None:
-    """Makes a process a worker."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.disable()
-    threading.Thread(target=batch.follow_parent, daemon=True).start()
-
-
 def make(subjects: list[tuple[str, str]]) -> list[tuple[Written, bool]]:
     """Makes and writes the pages of some subjects: each page, and whether its file changed."""
-    desk = _desks()[0]
+    desk: _Desk = forked.desk()
     if not desk.own:
         desk.index.facts.reopen()
         desk.own = True
@@ -100,8 +71,9 @@ def _write(desk: _Desk, page: Page, kind: str) -> tuple[Written, bool]:
     rendered = markdown.render(page, desk.addresses)
     path = desk.addresses.page(page.ref)
     data = rendered.text.encode("utf-8", "backslashreplace")
-    beside = claims.packed(path, rendered.claims, _Texts(desk.index))
-    inputs = desk.index.digests.get(page.ref.path, "")
+    beside = claims.packed(path, rendered.claims, partial(_said, desk.index))
+    file = desk.index.files.get(page.ref.path)
+    inputs = file.digest if file is not None else ""
     checksum = manifest.digest(beside) if beside else ""
     row = Written(path, kind + desk.mark, manifest.digest(data), len(data), len(rendered.claims), checksum, inputs)
     changed = manifest.put(desk.out, path, data, desk.begin)
@@ -112,19 +84,11 @@ def _write(desk: _Desk, page: Page, kind: str) -> tuple[Written, bool]:
     return row, changed
 
 
-class _Texts:
-    """What lines of files say, for claims."""
-
-    def __init__(self, index: Index) -> None:
-        self.index = index
-        self._path, self._lines = "", [""]
-
-    def __call__(self, path: str, first: int, last: int) -> str:
-        if not first:
-            return self.index.digests.get(path, "")
-        if path != self._path:
-            self._path, self._lines = path, self.index.opened(path).lines() or []
-        return claims.text_of(self._lines, first, last)
+def _said(index: Index, path: str, first: int, last: int) -> str:
+    """What lines of a file say, or the whole file, for a claim."""
+    if not first:
+        return index.files[path].digest
+    return claims.text_of(index.opened(path).lines() or [], first, last)
 
 
 def write(
@@ -138,7 +102,7 @@ def write(
         def addresses() -> Addresses:
             return Addresses([row[1] for row in index.bases], root, out, plain_files(index))
 
-        return _Level(root, folder, out, book, config, False).write(index, addresses, progress)
+        return _Level(folder, out, book, config, False).write(index, addresses, progress)
 
 
 def write_generated(
@@ -154,7 +118,7 @@ def write_generated(
             known = frozenset(page for page, row in listed.items() if not row.kind.endswith(OF_A_PAGE))
             return _Inner([row[1] for row in index.bases], root, out, known)
 
-        return _Level(root, folder, out, book, config, True).write(index, addresses, progress)
+        return _Level(folder, out, book, config, True).write(index, addresses, progress)
 
 
 def own_entries(root: str, out: str) -> list[Entry]:
@@ -207,7 +171,6 @@ def _told_why(out: str) -> Iterator[None]:
 class _Level:
     """The pages of a repository's files, or the pages of those pages: each is written for itself, into one book."""
 
-    root: str
     folder: str
     out: str
     book: Book
@@ -233,13 +196,9 @@ class _Level:
             raise manifest.Taken(out, taken)
         manifest.tidy(out)
         begin = manifest.Begin(out, listed)
-        _desks()[:] = [_Desk(index, addresses, out, listed, self.folder, begin, OF_A_PAGE if self.generated else "")]
+        desk = _Desk(index, addresses, out, listed, begin, OF_A_PAGE if self.generated else "")
         _look_around(index, work)
-        gc.collect()
-        gc.freeze()
-        rows = _made(work, self.config, progress, summary)
-        gc.unfreeze()
-        _desks().clear()
+        rows = _made(desk, work, self.config, progress, summary)
         names = {row.page for row in rows}
         if len(names) != len(rows):
             raise UserError("two pages have one address; please report this", "")
@@ -307,25 +266,17 @@ def _planned(addresses: Addresses, work: list[tuple[str, str]]) -> Iterator[str]
 
 
 def _made(
-    work: list[tuple[str, str]], config: Config, progress: Callable[[int, int], None], summary: BookSummary
-) -> list[Written]:
-    patience = config.patience
-    pool = parallel.Pool(
-        config.jobs, start, [], lambda items: patience * (1 + len(items)), lambda dead, items: None, True
-    )
+    desk: _Desk, work: list[tuple[str, str]], config: Config, progress: Callable[[int, int], None],
+    summary: BookSummary,
+) -> list[Written]:  # fmt: skip
     rows: list[Written] = []
-    try:
-        for result in parallel.each(pool, make, _batches(work)):
-            if isinstance(result, parallel.Failed):
-                summary.failed.append((f"{result.item[0]} {result.item[1]}", result.reason))
-                continue
-            rows += [row for row, _ in result]
-            summary.written += sum(changed for _, changed in result)
-            progress(len(rows), max(len(rows), len(work)))
-        pool.close()
-    except BaseException:
-        pool.kill()
-        raise
+    for result in forked.each(desk, make, _batches(work), config.jobs, config.patience):
+        if isinstance(result, parallel.Failed):
+            summary.failed.append((f"{result.item[0]} {result.item[1]}", result.reason))
+            continue
+        rows += [row for row, _ in result]
+        summary.written += sum(changed for _, changed in result)
+        progress(len(rows), max(len(rows), len(work)))
     return rows
 
 

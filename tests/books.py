@@ -20,7 +20,7 @@ from concordance.collect import encoding, own
 from concordance.config import Book, Config
 from concordance.pipeline import quiet
 from concordance.render import manifest
-from concordance.render.verify import Problem
+from concordance.render.summary import Problem
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OUR_TAG = re.compile(r'<a id="def-[^"<>]*">|</a>')

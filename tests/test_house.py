@@ -12,10 +12,11 @@ PACKAGE = Path(__file__).parent.parent / "concordance"
 FILES = sorted(PACKAGE.rglob("*.py"))
 LEFT = ["version", "kinds", "model", "blocks", "errors", "config", "plugins"]
 STAGES = ["collect", "extract", "facts", "link", "passes", "query", "render", "serve"]
-RIGHT = ["batch", "parallel", "linking", "writing", "showing", "checking", "passing", "pipeline", "api", "terminal", "cli"]
+RIGHT = ["batch", "parallel", "forked", "linking", "writing", "showing", "checking", "passing", "pipeline", "api",
+         "terminal", "tasks", "cli"]  # fmt: skip
 ORDER = {name: place for place, name in enumerate([*LEFT, *STAGES, *RIGHT])}
 PLUG_INS = ("extract/languages", "extract/rules", "link/languages", "link/bridges", "passes", "query/commands",
-            "query/pages", "render/formats")  # fmt: skip
+            "query/pages", "render/formats", "tasks")  # fmt: skip
 FENCES = {  # module: where it may be imported
     "sqlite3": ("facts",),
     "tree_sitter": ("extract",),

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from program import age, build, dump, git, ledger, write
 
 from concordance.config import Config
+from concordance.facts import fulltext
 from concordance.facts.read import Facts
 from concordance.pipeline import Build, Summary
 
@@ -330,3 +331,14 @@ def test_an_update_ends_where_a_first_build_would(rounds: list[list[tuple[str, s
                 change(folder, step)
             run(folder)
         assert dump(folder) == rebuilt(folder)
+
+
+def test_a_build_stopped_while_an_index_is_ended(tmp_path: Path) -> None:
+    """A stop may come when a writer of the full-text index has ended, but is not yet known to have."""
+    (tmp_path / "text").mkdir()
+    writer = fulltext.TextWriter(str(tmp_path), fresh=True)
+    ended = next(iter(writer._writers.values()))
+    ended.commit()
+    ended.wait_merging_threads()
+    writer.abandon()
+    assert not os.path.exists(writer.target)

@@ -16,7 +16,8 @@ import pytest
 
 from concordance.render import claims, links, manifest
 from concordance.render.addresses import claims_of
-from concordance.render.verify import Checked, Checker, Ground, Problem
+from concordance.render.summary import Problem
+from concordance.render.verify import Checked, Checker, Ground
 
 
 @pytest.fixture(scope="module")

@@ -210,7 +210,7 @@ class TextWriter:
     def abandon(self) -> None:
         """Leaves the index as it was."""
         for writer in self._writers.values():
-            with suppress(ValueError):
+            with suppress(ValueError, RuntimeError):  # RuntimeError: it had already ended
                 writer.rollback()
         self._writers.clear()
         if self.fresh:

@@ -15,7 +15,7 @@ from enum import IntEnum
 from itertools import accumulate
 from typing import NamedTuple
 
-from concordance.model import ROLES, Kind, Role, unpacked
+from concordance.model import ROLES, Role, unpacked
 
 _USER = 4  # bits of a way
 _TARGET = 32  # bits of a way and a user's id
@@ -44,7 +44,6 @@ class Way(IntEnum):
 
 
 RUNS = frozenset(range(Way.LOADS))
-RUN = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY, Kind.MACRO))  # what runs
 STEPS = 10  # of a walk to tests; measured: nearer loses what is reached through layers, farther adds what is never run
 # Of several roles, the first counts.
 _BY_ROLE = (

@@ -296,10 +296,6 @@ class Facts:
         """The id, key and kind of every symbol, and whether it is only declared."""
         return self._all("SELECT id, key, kind, declaration FROM symbol")
 
-    def declared(self) -> set[int]:
-        """The ids of what is only declared where it stands."""
-        return {row[0] for row in self._all("SELECT id FROM symbol WHERE declaration")}
-
     def users_of_file(self, path: str) -> list[tuple[int, int, int, int, int]]:
         """Who uses a file or any symbol of it: target, user, roles, trust, and how often."""
         base = self.base(path)
@@ -319,22 +315,22 @@ class Facts:
 
     def overrides(self, first: int, last: int) -> list[tuple[int, int]]:
         """What a stretch of symbols overrides: pairs of one that overrides and what it does, surely."""
-        query = "SELECT symbol, target FROM override WHERE symbol BETWEEN ? AND ? AND trust > 0 ORDER BY symbol, target"
-        return self._all(query, (first, last))
+        return self._pairs("override WHERE trust > 0 AND symbol", first, last)
 
     def overridings(self, first: int, last: int) -> list[tuple[int, int]]:
         """What overrides a stretch of symbols: the same pairs."""
-        query = "SELECT symbol, target FROM override WHERE target BETWEEN ? AND ? AND trust > 0 ORDER BY target, symbol"
-        return self._all(query, (first, last))
+        return self._pairs("override WHERE trust > 0 AND target", first, last)
 
     def bases_of(self, first: int, last: int) -> list[tuple[int, int]]:
-        """What a stretch of symbols extends: pairs of a class and a base."""
-        query = "SELECT symbol, target FROM extends WHERE symbol BETWEEN ? AND ? ORDER BY rowid"
-        return self._all(query, (first, last))
+        """What a stretch of symbols extends: pairs of a class and a base, in the order of the text."""
+        return self._pairs("extends WHERE symbol", first, last)
 
     def heirs_of(self, first: int, last: int) -> list[tuple[int, int]]:
         """What extends a stretch of symbols: the same pairs."""
-        query = "SELECT symbol, target FROM extends WHERE target BETWEEN ? AND ? ORDER BY target, symbol"
+        return self._pairs("extends WHERE target", first, last)
+
+    def _pairs(self, of: str, first: int, last: int) -> list[tuple[int, int]]:
+        query = f"SELECT symbol, target FROM {of} BETWEEN ? AND ? ORDER BY rowid"  # noqa: S608
         return self._all(query, (first, last))
 
     def files_with(self, terms: Iterable[str]) -> dict[str, int]:
@@ -345,10 +341,6 @@ class Facts:
             if row:
                 found[term] = int(row[0])
         return found
-
-    def symbol_names(self) -> list[tuple[int, str, str]]:
-        """The id, name and kind of every symbol."""
-        return self._all("SELECT id, name, kind FROM symbol")
 
     def used_pairs(self) -> list[tuple[int, int]]:
         """Who uses what, over all: user and target, of trust via_import and above."""

@@ -19,10 +19,9 @@ from typing import NamedTuple
 import msgspec
 
 from concordance.errors import StoreBroken, StoreFailed
-from concordance.model import Change, File, Finding, unpacked
+from concordance.model import RUN, Change, File, Finding, unpacked
 
 from . import schema
-from .graph import RUN
 from .pack import unpack
 
 # One file's macros: name and form of each, as `extract.macros` has them; the store only keeps them.

@@ -12,7 +12,7 @@ from types import ModuleType
 from concordance import plugins
 from concordance.facts.pack import pack
 from concordance.facts.write import Linkable, LinkedFile
-from concordance.model import ROLES, Kind, Links, Role, Trust, packed, unpacked
+from concordance.model import ROLES, TYPES, Kind, Links, Role, Trust, packed, unpacked
 
 from . import loading, runs
 from .tree import Tree
@@ -22,7 +22,6 @@ LANGUAGES = "concordance.link.languages"
 _IMPORT = 1 << ROLES.index(Role.IMPORT)
 _CALL = 1 << ROLES.index(Role.CALL)
 _METHODS = frozenset((Kind.METHOD, Kind.PROPERTY, Kind.FUNCTION))
-_CLASSES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.UNION))
 _FARTHEST = 64  # classes on the way up from one: a longer way is a mistake in it
 
 
@@ -122,7 +121,7 @@ class Linker:
     def _extends(self, file: Loaded, names: Names) -> Iterator[tuple[int, int]]:
         """The classes of a file with their bases."""
         for symbol in range(len(file.symbol_kind)):
-            if file.kind(symbol) in _CLASSES:
+            if file.kind(symbol) in TYPES:
                 for base in dict.fromkeys(names.bases(file, symbol)):
                     yield file.id(symbol), base
 
@@ -132,7 +131,7 @@ class Linker:
             yield from names.overrides(file)
             return
         for symbol in range(len(file.symbol_kind)):
-            if file.kind(symbol) not in _CLASSES or symbol not in file.members:
+            if file.kind(symbol) not in TYPES or symbol not in file.members:
                 continue
             above = self._above(file, symbol, names)
             for name, members in file.members[symbol].items() if above else ():

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 
-from concordance.model import Given, Import, Kind, Op, Trust, unpacked
+from concordance.model import TYPES, Given, Import, Kind, Op, Trust, unpacked
 
 from .world import Found, Loaded, World
 
 Place = tuple[Loaded, int]  # a symbol of a file; -1 is the file itself
-_CLASSES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.UNION))
 _DEEPEST = 24
 _PARTS = re.compile(r"[/.:]+")
 
@@ -163,7 +162,7 @@ class PlainNames:
                 if found is not None:
                     return found
             return None
-        if place is None or place[0].kind(place[1]) not in _CLASSES:
+        if place is None or place[0].kind(place[1]) not in TYPES:
             if place is not None and place[0].kind(place[1]) == Kind.NAMESPACE:
                 return self._inside(place, name) or self._in_module(place, name)
             place = self.type(file, receiver, depth + 1)
@@ -248,4 +247,4 @@ class PlainNames:
         return None
 
     def _class(self, place: Place | None) -> Place | None:
-        return place if place is not None and place[1] >= 0 and place[0].kind(place[1]) in _CLASSES else None
+        return place if place is not None and place[1] >= 0 and place[0].kind(place[1]) in TYPES else None

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from concordance.facts.graph import BY_ROLES, Way, edge, packed_edges
-from concordance.model import Kind, Op, Trust, unpacked
+from concordance.model import TYPES, Kind, Op, Trust, unpacked
 
 from .world import Found, Loaded, Names
 
-CLASSES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.INTERFACE, Kind.ENUM))
 FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY))
 _GTEST = ("TEST_F(", "TEST_P(", "TYPED_TEST(", "TYPED_TEST_P(")
 
@@ -81,7 +80,7 @@ def _along(file: Loaded) -> Iterator[Edge]:
             kind = file.kind(around - 1)
             if kind in FUNCTIONS:
                 yield file.id(symbol), file.base + around, Way.HOLDS
-            elif kind in CLASSES and name in ("constructor", file.names[file.symbol_name[around - 1]]):
+            elif kind in TYPES and name in ("constructor", file.names[file.symbol_name[around - 1]]):
                 yield file.id(symbol), file.base + around, Way.MAKES
         if name.startswith(_GTEST):
             yield from _fixture(file, symbol, name)
@@ -91,7 +90,7 @@ def _fixture(file: Loaded, symbol: int, name: str) -> Iterator[Edge]:
     """The class that a test of googletest is a member of, with what is run before and after."""
     called = name.partition("(")[2].partition(",")[0].strip()
     for place, word in enumerate(file.symbol_name):
-        if file.names[word] == called and file.kind(place) in CLASSES:
+        if file.names[word] == called and file.kind(place) in TYPES:
             yield file.id(place), file.id(symbol), Way.ASKS
             for hook in ("SetUp", "TearDown"):
                 for member in file.members.get(place, {}).get(file.word.get(hook, -1), ()):

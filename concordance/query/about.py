@@ -12,14 +12,15 @@ from typing import NamedTuple
 
 from concordance.blocks import Ref, To
 from concordance.extract.engine import language_of
-from concordance.model import ROLES, FileFacts, Finding, Import, Kind, Role, Symbol, Target, Trust, unpacked
+from concordance.model import ROLES, RUN, TYPES, FileFacts, Finding, Import, Role, Symbol, Target, Trust, unpacked
 
 from .answers import clean, separator_of
 from .index import Index
 
 _BITS = {role: 1 << place for place, role in enumerate(ROLES)}
-CALL, INHERIT, IMPORT, TYPE = (_BITS[role] for role in (Role.CALL, Role.INHERIT, Role.IMPORT, Role.TYPE))
-READ, WRITE, MENTION = _BITS[Role.READ], _BITS[Role.WRITE], _BITS[Role.MENTION]
+CALL, INHERIT, IMPORT, TYPE, MENTION = (
+    _BITS[role] for role in (Role.CALL, Role.INHERIT, Role.IMPORT, Role.TYPE, Role.MENTION)
+)
 
 
 class Use(NamedTuple):
@@ -173,7 +174,7 @@ class About:
             return {}
         found: dict[int, int] = {}
         for place, symbol in enumerate(self.symbols):
-            if symbol.kind in RUNS or symbol.kind in TYPES:
+            if symbol.kind in RUN or symbol.kind in TYPES:
                 others = [
                     one for one in self.index.namesakes(symbol.key, not symbol.declaration) if not self.is_own(one)
                 ]
@@ -203,7 +204,7 @@ class About:
         """What rules found in it."""
         return self.index.facts.findings(self.path)
 
-    @cached_property
+    @property
     def lines(self) -> list[str] | None:
         """Its lines; None where the file is no longer as it was read."""
         return self.opened.lines()
@@ -242,9 +243,9 @@ class About:
         """Whether an id is of this file or one of its symbols."""
         return self.base <= identity <= self.base + len(self.symbols)
 
-    def ref(self, identity: int, short: bool = False) -> Ref:
+    def ref(self, identity: int) -> Ref:
         """A link to what an id is of: a definition or a file."""
-        return ref_of(self.index, identity, short)
+        return ref_of(self.index, identity)
 
     def own(self, place: int, label: str = "") -> Ref:
         """A link to one of the file's own definitions."""
@@ -265,7 +266,7 @@ def about(index: Index, path: str) -> About:
 def ref_of(index: Index, identity: int, short: bool = False) -> Ref:
     """A link to what an id is of: a definition by its name and that of what it stands in (or its own alone), a file by
     its path."""
-    key = index.keys[identity] if identity < len(index.keys) else ""
+    key = index.keys[identity]
     path = index.path_of(identity)
     if not key:
         return Ref(To.FILE, path, "", path.rpartition("/")[2] if short else path)
@@ -277,5 +278,3 @@ def ref_of(index: Index, identity: int, short: bool = False) -> Ref:
 
 _PARTS = 2  # of a qualified name that a link shows: the rest is in the address
 _INSIDE = frozenset(("python", "cython", "starlark"))  # languages whose words stand inside of what they are about
-TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM, Kind.INTERFACE))
-RUNS = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY, Kind.MACRO))

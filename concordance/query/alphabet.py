@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from heapq import nsmallest
 
 from concordance.blocks import Block, Heading, Item, Items, Mono, Piece, Ref, Strong, Table, To
-from concordance.model import KINDS, Kind
+from concordance.model import KINDS, TYPES, Kind
 
-from .about import TYPES, ref_of
+from .about import ref_of
 from .index import Index
 from .shards import MANY, Entry
 

@@ -15,7 +15,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from concordance.facts.read import Facts
-from concordance.model import Kind, Term
+from concordance.model import KINDS, Kind, Term
+
+from .answers import clean
 
 
 class Listed(NamedTuple):
@@ -36,8 +38,9 @@ class Folder(NamedTuple):
 class Census:
     """All names of a repository."""
 
-    def __init__(self, facts: Facts, bases: list[tuple[int, str, str, str]]) -> None:
-        self._facts, self._bases = facts, bases
+    def __init__(self, facts: Facts, bases: list[tuple[int, str, str, str]], keys: list[str], kinds: bytes) -> None:
+        """`bases` are those of all files, `keys` and `kinds` those of all symbols, by their ids."""
+        self._facts, self._bases, self._keys, self._kinds = facts, bases, keys, kinds
 
     def prepare(self) -> None:
         """Reads what the pages of files ask for, so that it is there before the work is shared out."""
@@ -46,24 +49,15 @@ class Census:
     # --- symbols
 
     @cached_property
-    def _rows(self) -> tuple[list[str], list[str]]:
-        rows = self._facts.symbol_names()
-        top = max(max((row[0] for row in rows), default=0), max((row[0] for row in self._bases), default=0)) + 1
-        names, kinds = [""] * top, [""] * top
-        for identity, name, kind in rows:
-            names[identity] = name
-            kinds[identity] = kind
-        return names, kinds
-
-    @property
     def names(self) -> list[str]:
         """The name of each symbol, by its id."""
-        return self._rows[0]
+        return [clean(key)[-1] if key else "" for key in self._keys]
 
-    @property
+    @cached_property
     def kinds(self) -> list[str]:
         """What each symbol is, by its id; "" of what is no symbol."""
-        return self._rows[1]
+        words = [kind.value for kind in KINDS]
+        return [words[kind] if key else "" for key, kind in zip(self._keys, self._kinds, strict=True)]
 
     @cached_property
     def files(self) -> list[Listed]:

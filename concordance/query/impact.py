@@ -14,11 +14,11 @@ from concordance.collect.changes import changed_lines
 from concordance.errors import ToolFailed, UserError
 from concordance.facts.graph import RUNS, Walk, Way
 from concordance.facts.read import Place
-from concordance.model import File
+from concordance.model import RUN, File
 
 from .answers import full_name
 from .index import Index
-from .reach import HOLD, MOST, RUN, STEPS, Found, Reached, around, command, inside, places, reasons
+from .reach import HOLD, MOST, STEPS, Found, Reached, around, command, inside, places, reasons
 
 FIRST = 20  # tests that stand before all else
 _ON = RUNS | {int(Way.INHERITS), int(Way.LOADS)}

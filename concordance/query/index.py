@@ -156,9 +156,9 @@ class Index:
         return self._folders.get(folder, [])
 
     @cached_property
-    def digests(self) -> dict[str, str]:
-        """The digest of each file."""
-        return {file.path: file.digest for file in self.facts.files()}
+    def files(self) -> dict[str, File]:
+        """The ledger, by path."""
+        return {file.path: file for file in self.facts.files()}
 
     @cached_property
     def bands(self) -> dict[str, str]:
@@ -180,39 +180,44 @@ class Index:
         """The kind of each symbol, by its id, as a place in KINDS."""
         return self._named[1]
 
+    @cached_property
+    def declared(self) -> bytes:
+        """Whether each symbol is only declared where it stands, by its id."""
+        return self._named[2]
+
+    @cached_property
+    def _named(self) -> tuple[list[str], bytes, bytes]:
+        """What is known of all symbols, by their ids; files have ids among them."""
+        rows = self.facts.symbol_keys()
+        top = max(max((row[0] for row in rows), default=0), max(self.starts, default=0)) + 1
+        keys, kinds, declared = [""] * top, bytearray(top), bytearray(top)
+        place = {kind: number for number, kind in enumerate(KINDS)}
+        for identity, key, kind, is_declared in rows:
+            keys[identity] = key
+            kinds[identity] = place[Kind(kind)]
+            declared[identity] = is_declared
+        return keys, bytes(kinds), bytes(declared)
+
     def namesakes(self, key: str, declared: bool) -> list[int]:
         """The symbols of a key, or of one that differs by its number only, that are declared, or defined, where
-        declarations and definitions stand in different files."""
-        found = self._prototypes.get(_bare(key), ())
-        return [one >> 1 for one in found if one & 1 == declared]
+        declarations and definitions stand in different files; in the order of paths."""
+        return [one for one in self._prototypes.get(_bare(key), ()) if self.declared[one] == declared]
 
     @cached_property
     def _prototypes(self) -> dict[str, list[int]]:
-        """The ids of such symbols, with a bit for what is only declared, by their keys without numbers."""
+        """The ids of such symbols by their keys without numbers."""
         found: dict[str, list[int]] = {}
-        languages = {name for name in self.counts if name and language_of(name).has_prototypes}
-        homes = {row[0] for row in self.bases if row[2] in languages}
-        starts = self.starts
-        for identity, key, _, declared in self.facts.symbol_keys():
-            if starts[bisect_right(starts, identity) - 1] in homes:
-                found.setdefault(_bare(key), []).append(identity << 1 | declared)
+        keys, told = self.keys, {name for name in self.counts if name and language_of(name).has_prototypes}
+        for file in self.census.files:
+            if self.language_of(file.path) in told:
+                for identity in self.census.symbols(file):
+                    found.setdefault(_bare(keys[identity]), []).append(identity)
         return found
-
-    @cached_property
-    def _named(self) -> tuple[list[str], bytes]:
-        rows = self.facts.symbol_keys()
-        top = max((row[0] for row in rows), default=0) + 1
-        keys, kinds = [""] * top, bytearray(top)
-        place = {kind: number for number, kind in enumerate(KINDS)}
-        for identity, key, kind, _ in rows:
-            keys[identity] = key
-            kinds[identity] = place[Kind(kind)]
-        return keys, bytes(kinds)
 
     @cached_property
     def census(self) -> Census:
         """All names at once."""
-        return Census(self.facts, self.bases)
+        return Census(self.facts, self.bases, self.keys, self.kinds)
 
     @cached_property
     def alphabet(self) -> Alphabet:

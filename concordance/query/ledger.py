@@ -18,7 +18,7 @@ class Ledger:
     """All files of a repository."""
 
     def __init__(self, index: Index) -> None:
-        self.files: dict[str, File] = {file.path: file for file in index.facts.files()}
+        self.files: dict[str, File] = index.files
         # How many tests stand in each file.
         self.tests: Counter[str] = Counter(index.path_of(identity) for identity in index.tests)
 

@@ -44,8 +44,7 @@ class Named:
 
     def last(self, identity: int) -> str:
         """The last part of a symbol's name; "" of a file's."""
-        keys = self.about.index.keys
-        key = keys[identity] if identity < len(keys) else ""
+        key = self.about.index.keys[identity]
         return clean(key)[-1] if key else ""
 
     def ref(self, name: str) -> Ref | None:

@@ -6,9 +6,7 @@ and links them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from concordance.blocks import Block, Item, Items, Line, Piece, Ref, Strong, Text, To, counted, listed, marked
+from concordance.blocks import Block, Item, Items, Line, Piece, Ref, Strong, Text, To, commas, counted, listed, marked
 from concordance.extract.rulebook import checked, rules
 from concordance.model import Finding, Rule, Skip
 
@@ -22,15 +20,10 @@ def patterns_of(one: About) -> list[Block]:
     """Patterns with the line that shows each."""
     rows = patterns(one)
     if rows:
-        return [Items([Item([Strong(row.name), ": ", *row.said, " ", *_lines(one, row.lines)]) for row in rows])]
+        lines = [commas([Line(one.path, line) for line in row.lines]) for row in rows]
+        items = [Item([Strong(row.name), ": ", *row.said, " ", *at]) for row, at in zip(rows, lines, strict=True)]
+        return [Items(items)]
     return [Text([f"None known for {one.title}."])]
-
-
-def _lines(one: About, lines: Sequence[int]) -> list[Piece]:
-    found: list[Piece] = []
-    for line in lines:
-        found += [", " if found else "", Line(one.path, line)]
-    return found
 
 
 def performance(one: About) -> list[Block]:

@@ -246,6 +246,10 @@ class Opened:
 
     def lines(self) -> list[str] | None:
         """Its lines; None where the file is no longer as it was read."""
+        return self._lines
+
+    @cached_property
+    def _lines(self) -> list[str] | None:
         if self._text is None:
             return None
         lines = self._text.split("\n")

@@ -25,9 +25,9 @@ from concordance.blocks import (
     counted,
     listed,
 )
-from concordance.model import Change, File, Kind, Skip
+from concordance.model import RUN, TYPES, Change, File, Kind, Skip
 
-from .about import RUNS, TYPES, About
+from .about import About
 from .described import describe
 from .markup import first_sentence, markdown, said
 from .named import Named
@@ -37,9 +37,7 @@ _UNREAD = {
     Skip.BINARY: "binary", Skip.TOO_LARGE: "too large to be parsed", Skip.SYMLINK: "a symbolic link",
     Skip.SUBMODULE: "a submodule", Skip.UNREADABLE: "unreadable",
 }  # fmt: skip
-_SHOWN = frozenset((*TYPES, *RUNS, Kind.TYPE, Kind.CONSTANT, Kind.TARGET, Kind.VARIABLE, Kind.NAMESPACE, Kind.MACRO))
-
-
+_SHOWN = frozenset((*TYPES, *RUN, Kind.TYPE, Kind.CONSTANT, Kind.TARGET, Kind.VARIABLE, Kind.NAMESPACE))
 _OUTLINE = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL))
 
 
@@ -97,14 +95,8 @@ def overview(one: About) -> list[Block]:
     if with_words:
         found.append(Items(with_words))
     if without:
-        found.append(
-            Text([_without(one, without, bool(with_words)), *listed([one.own(place) for place in without]), "."])
-        )
+        found.append(Text(["Also " if with_words else "Offers ", *listed([one.own(place) for place in without]), "."]))
     return found or [Text([f"{one.file.type}: nothing defined, and no import or link leads to it."])]
-
-
-def _without(one: About, places: list[int], others: bool) -> str:
-    return "Also " if others else "Offers "
 
 
 def _opened_up(one: About, places: list[int]) -> list[int]:

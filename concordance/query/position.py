@@ -6,9 +6,8 @@ does not change with every commit elsewhere.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from concordance.blocks import (
@@ -27,10 +26,11 @@ from concordance.blocks import (
     counted,
     listed,
 )
-from concordance.model import Import, Origin, Skip
+from concordance.model import TYPES, Import, Origin, Skip
 
-from .about import TYPES, About
+from .about import About
 from .imported import target_of
+from .related import Reason, Why
 from .structure import folders
 from .whole import Band
 
@@ -226,19 +226,27 @@ def _importers(one: About) -> list[Block]:
 # --- company
 
 
-_TIMES = re.compile(r",? (\d+) times")
-
-
 def _near(path: str, folder: str) -> str:
     """A path as seen from a folder."""
     return path.removeprefix(f"{folder}/") if folder else path
 
 
-def _reasons(name: str, reasons: list[str]) -> str:
+def _reasons(name: str, reasons: list[Reason]) -> str:
     """Why a file belongs with the one that the page is about, seen from that page."""
-    told = [one.replace(f"{name} uses it", "used here").replace(f"it uses {name}", "uses this") for one in reasons]
-    told = [_TIMES.sub(r" \1×", one).replace(" files use both", " common users") for one in told]
-    return "; ".join(one for one in told if one != "same folder" or len(told) == 1)
+    told = [_SEEN[one.why](one) if one.why in _SEEN else one.said(name) for one in reasons if one.why != Why.BESIDE]
+    return "; ".join(told)
+
+
+def _often(times: int) -> str:
+    return "" if times == 1 else f" {times}×"
+
+
+_SEEN: dict[Why, Callable[[Reason], str]] = {  # on a page, shorter
+    Why.USED: lambda one: f"used here{_often(one.times)}",
+    Why.USES: lambda one: f"uses this{_often(one.times)}",
+    Why.BOTH: lambda one: f"{one.times} common users",
+    Why.CHANGED: lambda one: f"changed together {one.times}×",
+}
 
 
 def related(one: About) -> list[Block]:
@@ -256,7 +264,7 @@ def related(one: About) -> list[Block]:
                 [f"{len(beside):,} other files in ", Ref(To.INDEX, folder, "", folder or "the root", bool(folder)), "."]
             )
         )
-    rows = [row for row in index.neighbours.of(one.file) if row.reasons != ["same folder"]][:_COMPANY]
+    rows = [row for row in index.neighbours.of(one.file) if row.reasons != [Reason(Why.BESIDE)]][:_COMPANY]
     if rows:
         name = one.path.rpartition("/")[2]
         items = [

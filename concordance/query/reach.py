@@ -11,18 +11,17 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from concordance.extract.tested import WHOLE
-from concordance.facts.graph import RUN as RUN
 from concordance.facts.graph import RUNS, Walk, Way
 from concordance.facts.graph import STEPS as STEPS
 from concordance.facts.read import Place
-from concordance.model import Category, File, Kind
+from concordance.model import RUN, TYPES, Category, File, Kind
 
 from .answers import clean, full_name, name_of
 from .declared import together
 from .index import Index
 
 MOST = 100_000  # edges that one walk looks at: about twenty milliseconds
-HOLD = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.INTERFACE, Kind.ENUM, Kind.NAMESPACE))
+HOLD = TYPES | {Kind.NAMESPACE}
 _LOADS = frozenset((int(Way.LOADS),))
 _VERBS = {
     Way.CALLS: "calls", Way.READS: "uses", Way.HOLDS: "holds", Way.MAKES: "makes", Way.ASKS: "asks for the fixture",

@@ -11,6 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
+from enum import IntEnum
 from functools import cached_property
 from typing import NamedTuple
 
@@ -27,11 +28,47 @@ _TEST = re.compile(r"^(?:test_|test-|tests_)|(?:_test|_tests|-test|\.test|\.spec
 _DEFINES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.FUNCTION, Kind.INTERFACE, Kind.ENUM, Kind.TYPE, Kind.MACRO))
 
 
+class Why(IntEnum):
+    """Why a file belongs with another (a closed list)."""
+
+    USED = 0  # the other uses it
+    USES = 1
+    BOTH = 2  # files use both
+    CHANGED = 3  # in the same commits
+    TEST = 4  # of the same name
+    NAMED = 5  # alike
+    DEFINES = 6  # the same rare names
+    BESIDE = 7  # in the same folder
+
+
+class Reason(NamedTuple):
+    """One reason, with how often it holds."""
+
+    why: Why
+    times: int = 0
+    names: tuple[str, ...] = ()
+
+    def said(self, name: str) -> str:
+        """It in words, for one who asked about a file of some name."""
+        times = "" if self.times == 1 else f", {self.times} times"
+        more = f" and {len(self.names) - 2} more" if len(self.names) > 2 else ""
+        return (
+            f"{name} uses it{times}",
+            f"it uses {name}{times}",
+            f"{self.times} files use both",
+            f"changed together {self.times} times",
+            "test of the same name",
+            "same name",
+            f"defines {', '.join(self.names[:2])}{more}, too",
+            "same folder",
+        )[self.why]
+
+
 class Related(NamedTuple):
     """A file that belongs with the one that was asked about."""
 
     path: str
-    reasons: list[str]
+    reasons: list[Reason]
     score: float
 
 
@@ -68,7 +105,7 @@ class Neighbours:
         """The files that belong with one, best first."""
         me = self._ids[file.path]
         doubt: dict[int, float] = {}
-        reasons: dict[int, list[str]] = {}
+        reasons: dict[int, list[Reason]] = {}
         for other, share, reason in self._all(me, file.path):
             if other != me:
                 doubt[other] = doubt.get(other, 1.0) * (1 - share)
@@ -76,22 +113,22 @@ class Neighbours:
         rows = [Related(self.paths[one], reasons[one], round(1 - left, 3)) for one, left in doubt.items()]
         return sorted((row for row in rows if row.score >= _LEAST), key=lambda row: (-row.score, row.path))
 
-    def _all(self, me: int, path: str) -> Iterator[tuple[int, float, str]]:
-        yield from self._direct(me, path.rpartition("/")[2])
+    def _all(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
+        yield from self._direct(me)
         yield from self._together(me)
         yield from self._changed(path)
         yield from self._named(me, path)
         yield from self._defined(path)
         yield from self._beside(path)
 
-    def _direct(self, me: int, name: str) -> Iterator[tuple[int, float, str]]:
+    def _direct(self, me: int) -> Iterator[tuple[int, float, Reason]]:
         """One uses the other: worth more the more it does, and the fewer others do."""
         for other, times in self.uses.get(me, {}).items():
-            yield other, _worth(times, len(self.users.get(other, ()))), f"{name} uses it{_times(times)}"
+            yield other, _worth(times, len(self.users.get(other, ()))), Reason(Why.USED, times)
         for other, times in self.users.get(me, {}).items():
-            yield other, _worth(times, len(self.uses.get(other, ()))), f"it uses {name}{_times(times)}"
+            yield other, _worth(times, len(self.uses.get(other, ()))), Reason(Why.USES, times)
 
-    def _together(self, me: int) -> Iterator[tuple[int, float, str]]:
+    def _together(self, me: int) -> Iterator[tuple[int, float, Reason]]:
         """The same files use both."""
         users = sorted(self.users.get(me, {}), key=lambda one: len(self.uses.get(one, ())))[:_USERS]
         shared: Counter[int] = Counter()
@@ -100,16 +137,16 @@ class Neighbours:
         for other, count in shared.items():
             alike = count / math.sqrt(len(users) * len(self.users[other]))
             if count > 1 and alike > 0.05:
-                yield other, 0.5 * min(1.0, alike), f"{count} files use both"
+                yield other, 0.5 * min(1.0, alike), Reason(Why.BOTH, count)
 
-    def _changed(self, path: str) -> Iterator[tuple[int, float, str]]:
+    def _changed(self, path: str) -> Iterator[tuple[int, float, Reason]]:
         change = self.facts.change(path)
         for other, times in change.together if change is not None else ():
             identity = self._ids.get(other)
             if identity is not None and change is not None:
-                yield identity, 0.6 * min(1.0, times / (change.commits + 2)), f"changed together {times} times"
+                yield identity, 0.6 * min(1.0, times / (change.commits + 2)), Reason(Why.CHANGED, times)
 
-    def _named(self, me: int, path: str) -> Iterator[tuple[int, float, str]]:
+    def _named(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
         """The test of a source, the header of a source: of one name, without what says so."""
         stem, same = stem_of(path), self._stems[stem_of(path)]
         if stem in _ANY or len(same) > 24:
@@ -118,10 +155,10 @@ class Neighbours:
             there = self.paths[other]
             is_test = _name(path) != stem or _name(there) != stem
             shared = len(_folders(path) & _folders(there)) / (1 + max(len(_folders(path)), len(_folders(there))))
-            reason = "test of the same name" if is_test else "same name"
+            reason = Reason(Why.TEST if is_test else Why.NAMED)
             yield other, (0.5 if is_test else 0.4) * (0.4 + 0.6 * shared), reason
 
-    def _defined(self, path: str) -> Iterator[tuple[int, float, str]]:
+    def _defined(self, path: str) -> Iterator[tuple[int, float, Reason]]:
         """They define the same names, which few others do."""
         symbols = [one for one in self.facts.symbols_in(path) if one.kind in _DEFINES and not one.home]
         shared: dict[int, list[str]] = {}
@@ -130,14 +167,13 @@ class Neighbours:
             for there in files if 1 < len(files) <= _RARE else ():
                 shared.setdefault(self._ids[there], []).append(name)
         for other, names in shared.items():
-            more = f" and {len(names) - 2} more" if len(names) > 2 else ""
-            yield other, 0.3 * (1 - 0.6 ** len(names)), f"defines {', '.join(names[:2])}{more}, too"
+            yield other, 0.3 * (1 - 0.6 ** len(names)), Reason(Why.DEFINES, names=tuple(names))
 
-    def _beside(self, path: str) -> Iterator[tuple[int, float, str]]:
+    def _beside(self, path: str) -> Iterator[tuple[int, float, Reason]]:
         folder = path.rpartition("/")[0]
         beside = self._folders[folder]
         if len(beside) <= _FOLDER:
-            yield from ((other, 0.05, "same folder") for other in beside)
+            yield from ((other, 0.05, Reason(Why.BESIDE)) for other in beside)
 
 
 _ANY = frozenset(
@@ -148,10 +184,6 @@ _ANY = frozenset(
 def _worth(times: int, rivals: int) -> float:
     sure: float = 1 - 0.5 ** (1 + math.log2(times))
     return 0.7 * sure / math.log2(2 + rivals / 4)
-
-
-def _times(count: int) -> str:
-    return "" if count == 1 else f", {count} times"
 
 
 def _name(path: str) -> str:

@@ -26,11 +26,12 @@ from concordance.blocks import (
     Ref,
     Text,
     To,
+    commas,
     counted,
 )
-from concordance.model import KINDS, Kind, Symbol
+from concordance.model import KINDS, TYPES, Kind, Symbol
 
-from .about import CALL, IMPORT, INHERIT, TYPES, About, Use
+from .about import CALL, IMPORT, INHERIT, About, Use
 from .markup import markdown
 from .named import Named
 
@@ -48,6 +49,7 @@ _SMALL = frozenset(
     )
 )
 _PLAIN = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL, Kind.TARGET))  # not of code: nothing calls it
+_AROUND = (Kind.NAMESPACE, Kind.MODULE)  # nothing but what is in it
 _INSIDE = 12  # places of the same file that are named one by one
 _FEW = 8  # other files that are named one by one
 _FIELD = KINDS.index(Kind.FIELD)
@@ -73,7 +75,6 @@ class Structure:
         self.about, self.path, self.language = about, about.path, about.file.language
         self.named = Named(about)
         self.plain = self.language in KEYED
-        self.complexity = about.complexity
 
     def blocks(self) -> list[Block]:
         """All definitions."""
@@ -97,7 +98,7 @@ class Structure:
                 found += self._body(group[0])
                 found += self._below(self.about.children.get(group[0], []), level + 1)
             else:
-                items.append(self._item(group, level))
+                items.append(self._item(group))
         if items:
             found.append(Items(items))
         return found
@@ -120,11 +121,11 @@ class Structure:
 
     def _is_large(self, place: int) -> bool:
         symbol = self.about.symbols[place]
-        if symbol.kind in TYPES or symbol.kind in (Kind.NAMESPACE, Kind.MODULE):
+        if symbol.kind in TYPES or symbol.kind in _AROUND:
             return place in self.about.children
         return False
 
-    def _item(self, group: list[int], level: int) -> Item:
+    def _item(self, group: list[int]) -> Item:
         if len(group) > 1 or (self.about.symbols[group[0]].kind in _SMALL and group[0] not in self.about.children):
             return self._together(group)
         place = group[0]
@@ -146,7 +147,6 @@ class Structure:
             pieces += [Mono(_said(symbol)), *self._at(symbol, len(group) > 1 or self._is_member(symbol))]
         blocks: list[Block] = []
         if len(group) == 1 and kind not in _PLAIN:
-            symbol = self.about.symbols[group[0]]
             blocks += self._words(group[0])
             pieces += self._dotted(self._used_by(group[0]))
         return Item(pieces, blocks)
@@ -159,7 +159,7 @@ class Structure:
 
     def _is_member(self, symbol: Symbol) -> bool:
         """Whether it stands inside of a type or function, whose line is linked."""
-        return symbol.parent >= 0 and self.about.symbols[symbol.parent].kind not in (Kind.NAMESPACE, Kind.MODULE)
+        return symbol.parent >= 0 and self.about.symbols[symbol.parent].kind not in _AROUND
 
     # --- one definition
 
@@ -190,7 +190,7 @@ class Structure:
     def _body(self, place: int) -> Iterator[Block]:
         symbol = self.about.symbols[place]
         yield from self._words(place)
-        if symbol.kind in _PLAIN or symbol.kind in (Kind.NAMESPACE, Kind.MODULE):
+        if symbol.kind in _PLAIN or symbol.kind in _AROUND:
             return
         told = list(self._facts(place))
         if told:
@@ -212,22 +212,22 @@ class Structure:
         symbol = self.about.symbols[place]
         marks = [one for one in symbol.modifiers if one not in _OBVIOUS]
         if marks:
-            yield _joined([Mono(one) for one in marks], "")
+            yield commas([Mono(one) for one in marks])
         bases = self._bases(place)
         if bases:
-            yield _joined(bases, "extends ")
+            yield ["extends ", *commas(bases)]
         over = self.about.overridden.get(place, [])
         if over:
-            yield _joined([self.about.ref(one) for one in over], "overrides ")
+            yield ["overrides ", *commas([self.about.ref(one) for one in over])]
         under = self.about.overriding.get(place, [])
         if under:
             yield self._from([Use(one, 0, 0, 1) for one in under], "overridden")
-        ways = self.complexity[place] if place < len(self.complexity) else 0
+        ways = self.about.complexity[place] if place < len(self.about.complexity) else 0
         if ways > 5:
             yield [f"complexity {ways}"]
         calls = self._calls(place)
         if calls:
-            yield _joined(calls, "calls ")
+            yield ["calls ", *commas(calls)]
         yield from self._used_by(place)
 
     def _bases(self, place: int) -> list[Piece]:
@@ -244,7 +244,7 @@ class Structure:
         symbol = self.about.symbols[place]
         if used and symbol.parent >= 0 and self.about.symbols[symbol.parent].name == symbol.name:
             kinds = self.about.index.kinds  # a constructor names its fields as if it called them
-            used = [one for one in used if one >= len(kinds) or kinds[one] != _FIELD]
+            used = [one for one in used if kinds[one] != _FIELD]
         return [self.about.ref(one) for one in used]
 
     def _used_by(self, place: int) -> Iterator[list[Piece]]:
@@ -270,7 +270,7 @@ class Structure:
         pieces: list[Piece] = [f"{word} by "]
         if here:
             inside = list(dict.fromkeys(map(self._own_user, here)))
-            pieces += _joined(inside, "") if len(inside) <= _INSIDE else [f"{len(inside):,} places here"]
+            pieces += commas(inside) if len(inside) <= _INSIDE else [f"{len(inside):,} places here"]
         if away:
             pieces += [" and " if here else "", *self._elsewhere(away)]
         return pieces
@@ -282,11 +282,11 @@ class Structure:
         """Users in other files: by name where they are few, by file where those are, else by folder."""
         index = self.about.index
         if len(users) <= 3:
-            return _joined(list(dict.fromkeys(self.about.ref(one.id) for one in users)), "")
+            return commas(list(dict.fromkeys(self.about.ref(one.id) for one in users)))
         paths = Counter(index.path_of(one.id) for one in users)
         if len(paths) <= _FEW:
             refs: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in paths]
-            return [f"{counted(len(users), 'place')} in ", *_joined(refs, "")]
+            return [f"{counted(len(users), 'place')} in ", *commas(refs)]
         return [f"{len(users):,} places in {counted(len(paths), 'file')}: ", *folders(paths)]
 
     def _dotted(self, told: Iterator[list[Piece]]) -> list[Piece]:
@@ -327,12 +327,3 @@ def _said(symbol: Symbol) -> str:
     """A small thing: its signature where that is short."""
     told = _flat(symbol.signature or symbol.name)
     return told if len(told) <= 100 else symbol.name
-
-
-def _joined(pieces: Sequence[Piece], before: str) -> list[Piece]:
-    found: list[Piece] = [before] if before else []
-    for number, piece in enumerate(pieces):
-        if number:
-            found.append(", ")
-        found.append(piece)
-    return found

@@ -22,6 +22,7 @@ from concordance.render import claims, links, manifest
 from concordance.render.addresses import claims_of
 from concordance.render.formats.markdown import Claimed
 from concordance.render.manifest import Written
+from concordance.render.summary import Problem
 
 _LINES = re.compile(r"L(\d{1,9})(?:-L(\d{1,9}))?")
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
@@ -30,15 +31,6 @@ _LONGEST = 200  # letters of what a page says
 _LARGE = 16_000_000  # bytes of a file of which only the digest is wanted
 _KEPT = 32  # files whose lines a worker keeps
 _EFFORT = 400_000  # lines that are compared to find where some went
-
-
-class Problem(NamedTuple):
-    """What is wrong with a page."""
-
-    page: str
-    line: int
-    claim: str  # what the page says there
-    problem: str
 
 
 @dataclass

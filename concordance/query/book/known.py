@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from concordance.blocks import Piece
 from concordance.facts.pack import Defined
+from concordance.model import TYPES
 
 from ..described.quoted import first_sentence, is_statement, quote
-from ..folders import TYPES, Folder, folders
+from ..folders import Folder, folders
 from ..index import Index
 from ..ledger import outline
 

@@ -25,7 +25,7 @@ from concordance.blocks import (
     counted,
     listed,
 )
-from concordance.model import Category, Kind
+from concordance.model import TYPES, Category, Kind
 
 from ..about import ref_of
 from ..described.quoted import ended
@@ -42,7 +42,7 @@ from .chapters import Chapter, plan
 from .known import Known, known_of
 from .reading import chapter_path, minutes_for
 
-_TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.UNION, Kind.TYPE))
+_TYPES = TYPES | {Kind.TYPE}
 _KNOWN = 24
 _FILES = 8
 _NEIGHBOURS = 8

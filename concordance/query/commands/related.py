@@ -19,7 +19,10 @@ ARGUMENT = "PATH"
 def answer(index: Index, asked: str, page: Page) -> Answer:
     """One row a file."""
     file = index.file(asked)
-    found = index.neighbours.of(file)
-    rows: list[Row] = [{"path": one.path, "reasons": one.reasons, "score": one.score} for one in found]
+    name = file.path.rpartition("/")[2]
+    rows: list[Row] = [
+        {"path": one.path, "reasons": [reason.said(name) for reason in one.reasons], "score": one.score}
+        for one in index.neighbours.of(file)
+    ]
     note = "" if rows else f"nothing belongs with {file.path}: {len(index.bases):,} files searched"
     return paged(rows, ("path", "score", "reasons"), page)._replace(note=note)

@@ -9,17 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
 from concordance.blocks import Cite, Mono, Piece
-from concordance.collect import source
-from concordance.errors import Unreadable
-from concordance.model import Entry
 
 from ..index import Index
 from ..markup import first_sentence as said_first
 
-_HEAD = 400_000  # bytes in which words are looked for: what a file says of itself stands at its top
 LONGEST = 240  # characters of a sentence in a table
 _ENOUGH = 40  # letters by which a line is known
 _NEXT = 8  # lines over which they may be spread
@@ -33,18 +28,9 @@ _CODE = re.compile(r"(?::[\w:+-]+:)?(?P<ticks>`+)(?P<code>.+?)(?P=ticks)_{0,2}|\
 _TARGET = re.compile(r"\A~?(?:.*?([^<]*?)\s*<[^<>]*>|(.*))\Z", re.S)
 
 
-@lru_cache(64)
-def _head(index: Index, path: str) -> list[str]:
-    try:
-        data = source.read(index.root, Entry(path, 0, 0), _HEAD)
-    except Unreadable:
-        return []
-    return data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
-
-
 def first_line(index: Index, path: str) -> str:
     """The first line of a file that has words on it; "" where none is of a length that people write."""
-    line = next((line.strip() for line in _head(index, path) if re.search(r"\w", line)), "")
+    line = next((line.strip() for line in index.opened(path).lines() or [] if re.search(r"\w", line)), "")
     return line if len(line) <= 120 else ""
 
 
@@ -54,7 +40,7 @@ def lines_of(index: Index, path: str, words: str, near: int = 1) -> tuple[int, i
     Words may have been taken out of their markup and set on one line, so letters are compared, and the end is where
     the last of them stand.
     """
-    lines = _head(index, path)
+    lines = index.opened(path).lines() or []
     wanted = _letters(words)
     if not wanted or near > len(lines):
         return (0, 0)
@@ -80,8 +66,8 @@ def _letters(words: str) -> str:
 
 def _end(lines: Sequence[str], at: int, count: int) -> int:
     """The number of the line on which so many letters end."""
-    last, top = at, len(lines) - (not lines[-1])
-    while last < top and count > 0:
+    last = at
+    while last < len(lines) and count > 0:
         count -= len(_letters(lines[last]))
         last += 1
     return max(last, at + 1)

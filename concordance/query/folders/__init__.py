@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 
 from concordance.extract.engine import language_of
-from concordance.model import Category, File, Kind, Skip
+from concordance.model import TYPES, Category, File, Kind, Skip
 
 from ..index import Index
 from ..ledger import Ledger, ledger
@@ -19,7 +19,6 @@ from ..ledger import Ledger, ledger
 NAMED = frozenset(
     (Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION, Kind.MACRO, Kind.TYPE, Kind.UNION)
 )
-TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.UNION))
 _MOST_TYPES = 400
 _KEPT = 40  # definitions that are kept of a folder, the most used ones
 _PROSE = frozenset(("markdown", "rst", "text", "html", "jupyter"))
@@ -90,10 +89,10 @@ class Folders:
         """Hands the most used definitions up to every folder around them. Who uses a class where it is only named
         ahead uses the one that is meant."""
         census, index = self._index.census, self._index
-        kinds, ahead = census.kinds, self._index.facts.declared()
+        kinds = census.kinds
         times_of = {one: times for one, times in census.used_by.items() if one < len(kinds) and kinds[one] in NAMED}
-        for one in sorted(ahead & times_of.keys()):
-            if kinds[one] in TYPES:
+        for one in sorted(times_of):
+            if index.declared[one] and kinds[one] in TYPES:
                 times = times_of.pop(one)
                 meant = [other for other in index.namesakes(index.keys[one], False) if kinds[other] in TYPES]
                 if meant:

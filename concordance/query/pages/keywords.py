@@ -10,7 +10,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from concordance.blocks import Block, Cite, Heading, Item, Items, Mono, Page, Piece, Ref, Strong, Text, To, counted
+from concordance.blocks import (
+    Block,
+    Cite,
+    Heading,
+    Item,
+    Items,
+    Mono,
+    Page,
+    Piece,
+    Ref,
+    Strong,
+    Text,
+    To,
+    commas,
+    counted,
+)
 from concordance.model import Kind, Skip, Term
 from concordance.query import keywords, sections
 from concordance.query.about import About, about
@@ -182,7 +197,7 @@ def _map(
     besides = [keywords.IDENTIFIERS] if mentioned else []
     besides += [keywords.CONCEPTS] if len(told) < len(concepts) else []
     rows: list[tuple[str, list[Piece]]] = [
-        (sections.PURPOSE, _names([*map(Mono, first), *(text for text in told if text.lower() not in heard)])),
+        (sections.PURPOSE, commas([*map(Mono, first), *(text for text in told if text.lower() not in heard)])),
         (keywords.SOURCE, [", ".join(besides)]),
         (sections.OVERVIEW, _few(sections.names_in(one, sections.OVERVIEW), groups)),
         (keywords.ANALYSIS, [", ".join(groups)]),
@@ -205,12 +220,5 @@ def _few(names: list[str], groups: dict[str, list[Defined]]) -> list[Piece]:
             pieces.append(title)
             left -= inside
     if len(left) > _FEW:
-        return _names([*pieces, f"{len(left):,} {'more ' if pieces else ''}definitions"])
-    return _names([*pieces, *(Mono(name) for name in names if name in left)])
-
-
-def _names(pieces: list[Piece]) -> list[Piece]:
-    found: list[Piece] = []
-    for piece in pieces:
-        found += [", ", piece] if found else [piece]
-    return found
+        return commas([*pieces, f"{len(left):,} {'more ' if pieces else ''}definitions"])
+    return commas([*pieces, *(Mono(name) for name in names if name in left)])

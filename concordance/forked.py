@@ -1,0 +1,54 @@
+"""Work that needs what the build holds in memory, shared out to forked workers.
+
+In: a desk (whatever every worker needs), a function, and batches of items. Out: each batch's result as it is done, or
+the item that could not be worked on. Workers are forked when the desk is laid, so nothing is copied to them.
+"""
+
+from __future__ import annotations
+
+import gc
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from concordance import batch, parallel
+from concordance.parallel import Failed, Item, Result
+
+
+@cache
+def _desks() -> list[Any]:
+    """What is laid here before workers are forked is on every worker's desk."""
+    return []
+
+
+def desk() -> Any:
+    """What the build laid out for its workers."""
+    return _desks()[0]
+
+
+def _start() -> None:
+    """Makes a process a worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()
+    threading.Thread(target=batch.follow_parent, daemon=True).start()
+
+
+def each(
+    laid: object, work: Callable[[list[Item]], Result], batches: Iterable[list[Item]], jobs: int, patience: float
+) -> Iterator[Result | Failed[Item]]:
+    """Runs all batches in forked workers; `patience` is what an item may take, in seconds."""
+    _desks()[:] = [laid]
+    gc.collect()
+    gc.freeze()  # what is not touched by the collector stays shared with the workers
+    pool = parallel.Pool(jobs, _start, [], lambda items: patience * (1 + len(items)), lambda dead, items: None, True)
+    try:
+        yield from parallel.each(pool, work, batches)
+        pool.close()
+    except BaseException:
+        pool.kill()
+        raise
+    finally:
+        gc.unfreeze()
+        _desks().clear()

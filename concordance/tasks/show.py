@@ -1,0 +1,31 @@
+"""`concord show`: a page of the book in the terminal."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from concordance import api, terminal
+
+
+@click.command("show")
+@click.argument("asked", metavar="PATH|NAME")
+@click.option("--repo", help="The repository (default: the one around the current folder).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@click.option("--no-update", is_flag=True, help="Answer from the store as it is.")
+def command(asked: str, repo: str | None, as_json: bool, no_update: bool) -> None:
+    """Show the page of a file or folder, or what it says of a name.
+
+    \b
+    concord show torch/nn/modules/linear.py
+    concord show torch.nn.Linear
+    """
+    with terminal.Bar() as bar:
+        repository = api.Repository(repo, not no_update, bar.show)
+    with repository:
+        rows = repository.show(asked)
+    if as_json:
+        click.echo(json.dumps(rows))
+    else:
+        terminal.print_pages([str(row["text"]) for row in rows])

@@ -1,0 +1,34 @@
+"""`concord verify`: checks the book against the repository."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+from concordance import api, terminal
+
+
+@click.command("verify")
+@click.option("--repo", help="The repository (default: the one around the current folder).")
+@click.option("--out", type=click.Path(), help="The folder of the book (default: .concordance/book in the repository).")
+@click.option("--jobs", type=click.IntRange(1), help="Worker processes (default: one for each core).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+def command(repo: str | None, out: str | None, jobs: int | None, as_json: bool) -> None:
+    """Check the book against the repository as it is now: pages, what they claim of which lines, and links.
+
+    Exit code 1 where there is a problem.
+
+    \b
+    concord verify
+    concord verify --repo ~/src/pytorch --out docs --json
+    """
+    with terminal.Bar() as bar:
+        found = api.verify(repo, out, jobs, bar.show)
+    if as_json:
+        click.echo(json.dumps([problem._asdict() for problem in found.problems]))
+    else:
+        terminal.print_verified(found)
+    if found.problems:
+        sys.exit(1)
