@@ -3,9 +3,9 @@
 In: `$CORPUS`, a folder that holds checkouts named `pytorch`, `torch-wheel` and, for scale, `linux`
 (those that are missing are passed over, and said); some of the words `speed` (or a
 checkout's name), `python`, `c`, `answers`, `imports`, `names`, `cppnames`,
-`search` and `tests`, to measure only that; or `rules` and a repository, to draw findings to be read. Out: a table on
-standard output. Speed is a
-ratio to `ctags -R` in the same run, for machines differ and are noisy.
+`search`, `tests` and `diff`, to measure only that; `rules` and a repository, to draw findings to be read; or `kills`,
+to kill builds at random moments, and `hostile`, to build repositories that mean harm. Out: a table on standard output.
+Speed is a ratio to `ctags -R` in the same run, for machines differ and are noisy.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from bench import answers, book, ctags, libclang, measure, python, rules
+from bench import answers, book, ctags, diff, edits, hostile, kills, libclang, measure, oneedit, python, rules
 from concordance.collect import source
 from concordance.facts.read import Facts
 from concordance.pipeline import FOLDER
@@ -134,13 +134,28 @@ def main() -> None:
     if sys.argv[1:2] == ["rules"]:
         rules.main(Path(sys.argv[2]), sys.argv[3:])
         return
+    if sys.argv[1:2] == ["kills"]:
+        kills.main(sys.argv[2:])
+        return
+    if sys.argv[1:2] == ["hostile"]:
+        hostile.main(sys.argv[2:])
+        return
     if sys.argv[1:2] == ["book"]:
         book.main(sys.argv[2:])
         return
+    if sys.argv[1:2] == ["edit"]:
+        oneedit.main(sys.argv[2:])
+        return
+    if sys.argv[1:2] == ["edits"]:
+        edits.main(sys.argv[2:])
+        return
     corpus = Path(os.environ.get("CORPUS", "../corpus"))
+    if sys.argv[1:2] == ["diff"]:
+        diff.run(Path(sys.argv[2]) if sys.argv[2:] else corpus / "pytorch", row)
+        return
     print("| what | bar | measured |\n|---|---|---|")
     row("concord --version", "<= 0.15 s", f"{min(measure.run([CONCORD, '--version']).seconds for _ in range(5)):.2f} s")
-    only = sys.argv[1:] or ["speed", "python", "c", "answers", "imports", "names", "cppnames", "search", "tests"]
+    only = sys.argv[1:] or ["speed", "python", "c", "answers", "imports", "names", "cppnames", "search", "tests", "diff"]
     for name in ("pytorch", "torch-wheel", "linux"):
         if not (corpus / name).exists():
             print(f"    {corpus / name} is not there: passed over", flush=True)
@@ -157,6 +172,8 @@ def main() -> None:
             folder = [part.replace("CHECKOUT", str(corpus / checkout)) for part in command]
             measure.run([CONCORD, "build", str(corpus / checkout)])
             subprocess.run([sys.executable, "-m", f"bench.{folder[0]}", *folder[1:]], check=False)
+    if "diff" in only and (corpus / "pytorch").exists():
+        diff.run(corpus / "pytorch", row)
     if "answers" in only and (corpus / "pytorch").exists():
         measure.run([CONCORD, "build", str(corpus / "pytorch")])
         latency(corpus / "pytorch", "pytorch")

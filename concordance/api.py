@@ -9,24 +9,28 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from types import ModuleType, TracebackType
 
-from concordance import plugins
-from concordance.collect.source import find_root
+from concordance import plugins, settings
+from concordance.collect.revisions import commits
+from concordance.collect.source import Walked, find_root
 from concordance.config import Book, Config
 from concordance.errors import StoreBroken, UserError
+from concordance.extract import rulebook
 from concordance.facts import lock
+from concordance.facts.counts import Counts
 from concordance.facts.read import Facts
 from concordance.pipeline import FOLDER, GENERATED, Build, Progress, Summary, quiet
 from concordance.query.answers import Answer, Row, page_for
 from concordance.query.index import Index
-from concordance.render.summary import BookSummary, Verified
+from concordance.query.totals import Totals, counted
+from concordance.render.summary import BookSummary, Compared, Verified
 
 COMMANDS = "concordance.query.commands"
-BOOK = "book"  # the folder of the book, beside the store
 PATIENCE = 3.0  # seconds that a question waits for a running build, where there is a store to answer from
 
 
@@ -36,64 +40,135 @@ def _only_for_books(name: str) -> ModuleType:
     return plugins.load("concordance", name)
 
 
-def _config(jobs: int | None) -> Config:
-    return replace(Config(), jobs=jobs) if jobs else Config()
+def settings_of(root: str) -> settings.Settings:
+    """What the owners of a repository have set."""
+    return settings.read(root, rulebook.rules)
 
 
-def build(root: str, jobs: int | None = None, progress: Progress = quiet) -> Summary:
-    """Brings a repository's store up to date, and says what could not be read whole."""
-    summary = Build(root, _config(jobs), progress).run()
+def _config(root: str, jobs: int | None) -> Config:
+    found = settings_of(root).config
+    return replace(found, jobs=jobs) if jobs else found
+
+
+def wishes_of(
+    root: str, source: bool | None = None, history: bool | None = None, generated: bool | None = None
+) -> Book:
+    """What a book shall hold: what is said here, else what its owners have set."""
+    found = settings_of(root).book
+    return replace(
+        found, source=found.source if source is None else source,
+        history=found.history if history is None else history,
+        generated=found.generated if generated is None else generated,
+    )  # fmt: skip
+
+
+def book_folder(root: str, out: str | None = None) -> str:
+    """The folder of a repository's book: the one that is said, else the one that its owners have set."""
+    return out or os.path.join(root, settings_of(root).out)
+
+
+def build(root: str, jobs: int | None = None, progress: Progress = quiet, walked: Walked | None = None) -> Summary:
+    """Brings a repository's store up to date, and says what could not be read whole. `walked` are its files, where they
+    are known."""
+    summary = Build(root, _config(root, jobs), progress, walked=walked).run()
     for path, reason in summary.failed:
         progress("say", 0, 0, f"{path}: {reason}; it is in the ledger, without facts")
     return summary
 
 
 def book(
-    root: str, out: str | None = None, wishes: Book | None = None, jobs: int | None = None, progress: Progress = quiet
-) -> tuple[Summary, BookSummary]:
-    """Brings a repository's store up to date, and writes its book; by default beside the store."""
-    summary = build(root, jobs, progress)
-    folder = os.path.join(root, FOLDER)
-    began = time.perf_counter()
-    with lock.held(
-        folder, lambda: progress("say", 0, 0, "another build of this repository is running; waiting for it")
-    ):
-        written = _write(root, out or os.path.join(folder, BOOK), wishes or Book(), _config(jobs), summary, progress)
-    summary.seconds["pages"] = time.perf_counter() - began
+    root: str, out: str | None = None, wishes: Book | None = None, jobs: int | None = None, progress: Progress = quiet,
+    walked: Walked | None = None, memory: dict[str, Index] | None = None,
+) -> tuple[Summary, BookSummary]:  # fmt: skip
+    """Brings a repository's store up to date, and writes its book; as its owners have set where nothing is said.
+    `memory` is for who does so again and again: what is known of the repository is left there for the next time."""
+    where, wanted = book_folder(root, out), wishes or wishes_of(root)
+    summary = build(root, jobs, progress, walked)
+    for remark in settings_of(root).remarks:
+        progress("say", 0, 0, remark)
+    with _at_pages(root, summary, progress):
+        written = _write(root, where, wanted, _config(root, jobs), summary, progress, memory=memory)
     for page, reason in written.failed:
         progress("say", 0, 0, f"the page {page} could not be made: {reason}")
     return summary, written
 
 
-def _write(root: str, out: str, wishes: Book, config: Config, summary: Summary, progress: Progress) -> BookSummary:
-    """Writes the book, and where that is wished for the pages of its pages."""
+@contextmanager
+def _at_pages(root: str, summary: Summary, progress: Progress) -> Iterator[None]:
+    """Pages are made by one process at a time, and how long that takes is kept."""
+    began = time.perf_counter()
+    progress("pages", 0, 0, "")
+    with lock.held(
+        os.path.join(root, FOLDER),
+        lambda: progress("say", 0, 0, "another build of this repository is running; waiting for it"),
+    ):
+        yield
+    summary.seconds["pages"] = time.perf_counter() - began
+
+
+def _write(
+    root: str, out: str, wishes: Book, config: Config, summary: Summary, progress: Progress, compared: bool = False,
+    memory: dict[str, Index] | None = None,
+) -> BookSummary:  # fmt: skip
+    """Writes the book, and where that is wished for the pages of its pages; or only compares."""
     told = partial(_told, progress)
     here = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
     passed = {folder: count for folder, count in summary.passed.items() if (folder or ".") != here}
     writing = _only_for_books("writing")
-    written: BookSummary = writing.write(root, os.path.join(root, FOLDER), out, wishes, config, told, passed)
-    if wishes.generated:
+    written: BookSummary = writing.write(
+        root, os.path.join(root, FOLDER), out, wishes, config, told, passed, compared, memory
+    )
+    if wishes.generated and not (compared and (written.changed or written.gone)):  # of pages that are there
         entries = writing.own_entries(root, out)
         Build(root, config, progress, pages=entries).run()
         folder = os.path.join(root, FOLDER, GENERATED)
-        more = writing.write_generated(root, folder, out, wishes, config, told)
-        for name in ("pages", "written", "removed", "bytes", "claims", "failed"):
+        more = writing.write_generated(root, folder, out, wishes, config, told, compared)
+        for name in ("pages", "written", "removed", "bytes", "claims", "failed", "changed", "gone"):
             setattr(written, name, getattr(written, name) + getattr(more, name))
     return written
+
+
+def check(
+    root: str | None = None, out: str | None = None, wishes: Book | None = None, jobs: int | None = None,
+    progress: Progress = quiet,
+) -> Compared:  # fmt: skip
+    """Says in what a repository's book is other than it would be written now. The store is brought up to date, the book
+    is left as it is."""
+    root = root if root is not None else find_root(os.getcwd())
+    where, wanted = book_folder(root, out), wishes or wishes_of(root)
+    staleness = _only_for_books("staleness")
+    if os.path.isdir(root) and not staleness.is_there(where):
+        return Compared(where, missing=True)
+    summary = build(root, jobs, progress)
+    with _at_pages(root, summary, progress):
+        made = _write(root, where, wanted, _config(root, jobs), summary, progress, True)
+        found: Compared = staleness.explained(root, os.path.join(root, FOLDER), where, made)
+    return found
+
+
+def totals(root: str, wishes: Book | None = None) -> Totals:
+    """How much a repository's store holds, by what is said in its book."""
+    with closing(Counts(os.path.join(root, FOLDER))) as counts:
+        return counted(counts, root, wishes or wishes_of(root))
 
 
 def verify(
     root: str | None = None, out: str | None = None, jobs: int | None = None, progress: Progress = quiet
 ) -> Verified:
-    """Checks a repository's book, by default the one beside the store, against the repository as it is now."""
+    """Checks a repository's book, by default where its owners have set, against the repository as it is now."""
     root = root if root is not None else find_root(os.getcwd())
-    folder = out or os.path.join(root, FOLDER, BOOK)
-    found: Verified = _only_for_books("checking").verify(root, folder, _config(jobs), partial(_told, progress))
+    folder, config = book_folder(root, out), _config(root, jobs)
+    found: Verified = _only_for_books("checking").verify(root, folder, config, partial(_told, progress))
     return found
 
 
 def _told(progress: Progress, done: int, total: int) -> None:
     progress("pages", done, total, "")
+
+
+def check_revisions(root: str | None, revisions: tuple[str, ...]) -> None:
+    """Says what is wrong with revisions before anything is built for them."""
+    commits(root if root is not None else find_root(os.getcwd()), revisions)
 
 
 class Repository:
@@ -141,8 +216,24 @@ class Repository:
 
     def show(self, asked: str) -> list[Row]:
         """The page of a file, folder or name, as Markdown."""
-        shown: list[Row] = _only_for_books("showing").shown(self._index, asked, os.path.join(self.root, FOLDER, BOOK))
+        self._index.book = wishes_of(self.root)
+        shown: list[Row] = _only_for_books("showing").shown(self._index, asked, book_folder(self.root))
         return shown
+
+    def diff(self, *revisions: str) -> list[Row]:
+        """What changed between two revisions, between one and the work tree, or since the last commit."""
+        return self.compared(*revisions)[0]
+
+    def compared(self, *revisions: str, progress: Progress = quiet) -> tuple[list[Row], str]:
+        """The same, and as a page."""
+        self._index.book = wishes_of(self.root)
+
+        def told(done: int, total: int) -> None:
+            progress("compare", done, total, "")
+
+        showing, out, config = _only_for_books("showing"), book_folder(self.root), _config(self.root, None)
+        found: tuple[list[Row], str] = showing.compared(self._index, revisions, out, config, told)
+        return found
 
     def close(self) -> None:
         """Lets go of the store."""

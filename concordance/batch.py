@@ -27,9 +27,9 @@ from concordance.errors import Unreadable
 from concordance.extract import engine, macros, tested
 from concordance.facts import fulltext
 from concordance.facts.cache import Cache
+from concordance.facts.handed import Reading
 from concordance.facts.pack import pack, unpack
 from concordance.facts.textwords import Words
-from concordance.facts.write import Reading
 from concordance.model import Entry, File, FileFacts, Finding, Form, Severity, Skip
 
 
@@ -50,9 +50,20 @@ GIVEN_UP = "given up: "  # begins the note of a file that is not tried again bef
 def start(memory: int) -> None:
     """Makes a process a worker: the keyboard's interrupt is the parent's, and a batch makes no garbage to collect."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # who forks it may mean something else by it
+    most = memory + _taken()
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
     gc.disable()
     threading.Thread(target=follow_parent, daemon=True).start()
+
+
+def _taken() -> int:
+    """The memory that this process has taken by now: much, where it was forked."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[0]) * resource.getpagesize()
+    except (OSError, ValueError):
+        return 0
 
 
 def follow_parent() -> None:
@@ -61,6 +72,17 @@ def follow_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+def is_still(root: str, entry: Entry, digest: str) -> bool:
+    """Whether a file says what it said, by its digest."""
+    now = hashlib.sha256()
+    try:
+        for piece in source.pieces(root, entry):
+            now.update(piece)
+    except Unreadable:
+        return False
+    return now.hexdigest() == digest
 
 
 class _Desk(NamedTuple):
@@ -79,7 +101,7 @@ def _desk(job: Job) -> _Desk:
     with open(os.path.join(job.scratch, "macros"), "rb") as file:
         table: macros.Macros = pickle.load(file)  # noqa: S301 (this build's own temporary file)
     return _Desk(
-        Classifier(languages, job.config.largest, job.headers),
+        Classifier(languages, job.config.largest, job.headers, job.config.categories),
         Cache(job.cache_folder, job.config.cache_bytes),
         table,
         frozenset(language.name for language in languages if language.has_macros),
@@ -143,10 +165,26 @@ def _one(job: Job, desk: _Desk, entry: Entry) -> Reading:
             return _large(job, desk, entry)
     except Unreadable as error:
         return _skipped(entry, desk.classifier.unread(entry.path, Skip.UNREADABLE, error.reason), "")
+    reading, text, facts = _parsed(job, desk, entry, data)
+    if facts is None:
+        return reading
+    return reading._replace(words=fulltext.prepared(entry.path, text, facts, desk.words))
+
+
+def of_bytes(job: Job, entry: Entry, data: bytes) -> tuple[Reading, str]:
+    """What a file's bytes say that are at hand, those of a revision for one, and their text; its words are left out."""
+    desk = _desk(job)
+    if entry.skip is not Skip.NONE:
+        return _skipped(entry, desk.classifier.unread(entry.path, entry.skip, entry.note), ""), ""
+    return _parsed(job, desk, entry, data)[:2]
+
+
+def _parsed(job: Job, desk: _Desk, entry: Entry, data: bytes) -> tuple[Reading, str, FileFacts | None]:
+    """A file's reading, its text and its facts; the facts are None where it is not read as text."""
     digest = hashlib.sha256(data).hexdigest()
     form, text = desk.classifier.read_text(entry.path, data)
     if form.skip is not Skip.NONE:
-        return _skipped(entry, form, digest)
+        return _skipped(entry, form, digest), "", None
     used = macros.mentioned(data, desk.macros) if form.language in desk.with_macros else {}
     parts = (job.readers, form.language, form.encoding, digest, macros.digest(used))
     key = hashlib.sha256("\0".join(parts).encode()).digest()
@@ -155,15 +193,14 @@ def _one(job: Job, desk: _Desk, entry: Entry) -> Reading:
         with suppress(ValueError, struct.error):  # of a damaged cache
             packed, flow = _halves(kept)
             facts = unpack(packed)
-            words = fulltext.prepared(entry.path, text, facts, desk.words)
-            return _reading(entry, form, digest, facts, packed, flow, key, True)._replace(words=words)
+            return _reading(entry, form, digest, facts, packed, flow, key, True), text, facts
     facts = engine.extract(text, form.language, used)
     if form.note:
         facts = facts._replace(findings=(*facts.findings, Finding("encoding", Severity.INFO, form.note, 1)))
     flow = pack(facts.flow) if facts.flow is not None else b""
     packed = pack(facts._replace(flow=None))
-    words = fulltext.prepared(entry.path, text, facts, desk.words)
-    return _reading(entry, form, digest, unpack(packed), packed, flow, key, False)._replace(words=words)
+    facts = unpack(packed)
+    return _reading(entry, form, digest, facts, packed, flow, key, False), text, facts
 
 
 def _halves(kept: bytes) -> tuple[bytes, bytes]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 from concordance import forked, parallel
 from concordance.blocks import Ref, To
-from concordance.collect import own, source
+from concordance.collect import own, patterns, source
 from concordance.config import Config
 from concordance.errors import UserError
 from concordance.render import manifest
@@ -42,7 +42,7 @@ def verify(root: str, out: str, config: Config, progress: Callable[[int, int], N
     if unfinished:
         why = "the last build was stopped before its end; build again"
         result.problems.append(Problem(own.MANIFEST, 0, "", why))
-    result.problems += _of_the_whole(root, out, ground)
+    result.problems += _of_the_whole(root, out, ground, config)
     sections: set[int] = set()
     wants: dict[tuple[str, ...], array[int]] = {}
     for pages, found in _checked(list(written), ground, config, progress):
@@ -82,9 +82,9 @@ def _named(pages: list[str]) -> tuple[tuple[str, ...], Checked]:
     return tuple(pages), check(pages)
 
 
-def _of_the_whole(root: str, out: str, ground: Ground) -> Iterator[Problem]:
+def _of_the_whole(root: str, out: str, ground: Ground, config: Config) -> Iterator[Problem]:
     """Files without a page, and pages that no manifest knows."""
-    paths = [entry.path for entry in source.walk(root)]
+    paths = [entry.path for entry in patterns.chosen(source.walk(root), config)[0]]
     addresses = Addresses(paths, root, out)
     for path in paths:
         page = addresses.page(Ref(To.FILE, path))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from concordance.signs import visible
 from concordance.version import VERSION
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def _print(answer: Answer, root: str, as_json: bool) -> None:
     else:
         terminal.print_table(answer, root)
     if answer.note:
-        click.echo(answer.note, err=True)
+        click.echo(visible(answer.note), err=True)
     if answer.cursor:
         more = f"go on with --cursor {shlex.quote(answer.cursor)}"
         click.echo(f"{len(answer.rows):,} of {answer.total:,}; {more}", err=True)
@@ -205,7 +206,7 @@ def main() -> None:
         if sys.stdout is not None:  # closed by the caller
             sys.stdout.flush()
     except ConcordanceError as error:
-        click.echo(f"concord: {error}", err=True)
+        click.echo(visible(f"concord: {error}"), err=True)
         sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()
@@ -218,7 +219,7 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:  # a full disk, a current folder that is gone
         _drop_output()
-        click.echo(f"concord: {error}", err=True)
+        click.echo(visible(f"concord: {error}"), err=True)
         sys.exit(1)
 
 

@@ -1,12 +1,18 @@
-"""What can be set, with its default; passed to whatever needs it, never kept in a global."""
+"""What can be set, with its default; passed to whatever needs it, never kept in a global.
+
+`Config` is what reading and linking need to know, `Book` what the pages hold. `settings.py` fills both from a
+repository's `concordance.toml`; the command line has the last word.
+"""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 
-def _cores() -> int:
+def cores() -> int:
+    """How many processes can run at once."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -14,11 +20,30 @@ def _memory() -> int:
     return max(2 << 30, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 8)
 
 
+class Roots(NamedTuple):
+    """The folders that names of files start from, besides those that are found."""
+
+    python: tuple[str, ...] = ()  # where imports start
+    c: tuple[str, ...] = ()  # where includes start, in the order in which a compiler asks them
+
+
+_FOUND = Roots()  # none but those that are found
+
+
+class Note(NamedTuple):
+    """Owners' words about a file or folder."""
+
+    path: str  # "" for the repository itself
+    text: str  # Markdown
+    line: int  # where it stands in the file of settings
+    last: int
+
+
 @dataclass(frozen=True)
 class Config:
     """The settings of one run."""
 
-    jobs: int = field(default_factory=_cores)
+    jobs: int = field(default_factory=cores)
     # Reading a file takes about a hundred times its text: 1.5 GiB for a worker at this size. What is larger is in the
     # ledger with its size, lines and digest, but is not parsed.
     largest: int = 16_000_000
@@ -29,6 +54,10 @@ class Config:
     # Some broken text costs a parser memory by the square of its length. A worker that wants more than this ends, and
     # its file is given up: better than the machine. An eighth of the machine's memory, at least 2 GiB.
     memory: int = field(default_factory=_memory)
+    include: tuple[str, ...] = ()  # patterns of the files that are documented; none: all
+    exclude: tuple[str, ...] = ()  # patterns of those that are not
+    categories: tuple[tuple[str, str], ...] = ()  # patterns and what the files are for; the last that fits counts
+    roots: Roots = _FOUND
 
 
 @dataclass(frozen=True)
@@ -39,6 +68,11 @@ class Book:
     # A book that is committed with its source leaves history out: it would be stale with its own commit.
     history: bool = False
     generated: bool = False  # whether there are pages of the book's own pages, too
+    rules_off: tuple[str, ...] = ()  # ids of rules that say nothing, sorted
+    allowed: tuple[tuple[str, tuple[str, ...]], ...] = ()  # ids of rules, and patterns of files where they say nothing
+    sections_off: tuple[str, ...] = ()  # titles, sorted
+    notes: tuple[Note, ...] = ()
+    settings: str = ""  # the file that says so, for what cites it
 
 
 def cache_folder() -> str:

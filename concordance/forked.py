@@ -31,6 +31,7 @@ def desk() -> Any:
 def _start() -> None:
     """Makes a process a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     gc.disable()
     threading.Thread(target=batch.follow_parent, daemon=True).start()
 
@@ -40,7 +41,6 @@ def each(
 ) -> Iterator[Result | Failed[Item]]:
     """Runs all batches in forked workers; `patience` is what an item may take, in seconds."""
     _desks()[:] = [laid]
-    gc.collect()
     gc.freeze()  # what is not touched by the collector stays shared with the workers
     pool = parallel.Pool(jobs, _start, [], lambda items: patience * (1 + len(items)), lambda dead, items: None, True)
     try:

@@ -112,6 +112,20 @@ class Category(StrEnum):
     VENDORED = "vendored"
 
 
+class Section(StrEnum):
+    """The sections of a file's page that can be left out of a book, by their titles, in their order."""
+
+    PURPOSE = "File Purpose"
+    OVERVIEW = "High-Level Overview"
+    DESIGN = "Architecture & Design"
+    DEPENDENCIES = "Dependencies"
+    PATTERNS = "Code Patterns & Idioms"
+    PERFORMANCE = "Performance Considerations"
+    SECURITY = "Security & Safety"
+    TESTING = "Testing & Usage"
+    RELATED = "Related Files"
+
+
 class Skip(StrEnum):
     """Why a file was not read as text; it stays in the ledger."""
 

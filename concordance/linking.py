@@ -1,20 +1,37 @@
-"""What one worker does to link files, and how the build hands them out.
+"""Links all files, or after an update those of which something else may be said; and how the build hands them out.
 
-In: the files as the store has them. Out: `LinkedFile`s. Every worker needs the whole repository's
-flows, so workers are forked from the build when it holds them: nothing is copied to them.
+In: a store that is being written. Out: its tables of links. Many files are linked in workers, which are forked from the
+build when it holds the whole repository's flows, so nothing is copied to them; a few are linked at once, and only what
+they lead to is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import gc
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import cast
 
 from concordance import forked, parallel
-from concordance.facts.write import Linkable, LinkedFile
+from concordance.config import Roots
+from concordance.facts import passed
+from concordance.facts.handed import Before, Linkable
+from concordance.facts.linkrows import LinkedFile
+from concordance.facts.pack import unpack_flow
+from concordance.facts.write import Writer
+from concordance.link.again import MANY, SHARE, Again
+from concordance.link.cnames import CNames
 from concordance.link.linker import Linker
 from concordance.link.tree import Tree
-from concordance.model import File
+from concordance.model import Flow, Target
 
 BATCH_BYTES = 400_000  # of flows: a tenth of a second's work
+_FEW_BYTES = 1_000_000  # of flows that are linked sooner than workers are forked
+# What a fault in the linker, or a text that nobody has thought of, may raise.
+_FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_SETTINGS = "settings"  # the name of what is kept of the files that say where imports lead
 
 
 def link(numbers: list[int]) -> list[LinkedFile]:
@@ -23,20 +40,182 @@ def link(numbers: list[int]) -> list[LinkedFile]:
     return [linker.link(number) for number in numbers]
 
 
-def linked(
-    root: str, ledger: list[File], files: list[Linkable], jobs: int, patience: float,
-    progress: Callable[[int, int], None], failed: Callable[[str, str], None],
-) -> Iterator[LinkedFile]:  # fmt: skip
-    """Links all files, in parallel; `failed` is told of each file that could not be."""
-    linker = Linker(Tree(root, ledger), files)
-    linker.prepare()
-    wanted = sorted((n for n, row in enumerate(files) if row.flow), key=lambda number: -len(files[number].flow))
-    batches = parallel.batches(wanted, lambda number: len(files[number].flow), BATCH_BYTES)
-    done = 0
-    for result in forked.each(linker, link, batches, jobs, patience):
-        if isinstance(result, parallel.Failed):
-            failed(files[result.item].path, result.reason)
-            continue
-        done += len(result)
-        progress(done, len(wanted))
-        yield from result
+@dataclass
+class Linking:
+    """Links the files of one repository."""
+
+    root: str
+    writer: Writer
+    jobs: int
+    patience: float
+    progress: Callable[[int, int], None]
+    failed: Callable[[str, str], None]  # told of each file that could not be linked
+    roots: Roots
+    whole: bool = False  # whether all files were linked
+    refiled: bool = False  # whether there are other files than before, or of other kinds
+
+    def all(self) -> None:
+        """Links every file."""
+        writer = self.writer
+        self.whole = True
+        linker = Linker(Tree(self.root, writer.ledger(), self.roots), writer.linkable(), writer.asked.flow)
+        numbers = [number for number, row in enumerate(linker.world.files) if row.size]
+        writer.put_links(self._in_workers(linker, numbers))
+        writer.put_pass(_SETTINGS, passed.packed_paths(linker.world.tree.asked))
+
+    def changed(self) -> None:
+        """Links what an update may have changed."""
+        if self.writer.before or self.writer.added:
+            with undisturbed():
+                self._changed()
+
+    def _changed(self) -> None:
+        writer, asked = self.writer, self.writer.asked
+        tree = Tree(self.root, writer.ledger(), self.roots)
+        linker = Linker(tree, writer.linkable(), asked.flow, asked.carriers, asked.flows_in)
+        world = linker.world
+        before = {path: had for path, had in writer.before.items() if not self._is_same(linker, had)}
+        if len(before) + len(writer.added) > max(MANY, len(world.files) // SHARE):
+            self.all()  # another branch, say: to compare so much would cost more
+            return
+        settings = set(passed.paths_from(asked.passed(_SETTINGS)))
+        refiled = self._is_refiled(linker)
+        aimed = self._aimed(linker, before) if refiled or not settings.isdisjoint(writer.before) else {}
+        self._include(linker, before, aimed)
+        again = Again(world, asked, before, writer.added, lambda: _c_names(linker))
+        numbers = again.find(aimed)
+        gone = [had.id for had in before.values() if had.path not in world.number or not _size(linker, had.path)]
+        lost = self._move(linker, before)
+        moved = asked.leading_to(had.base for had in before.values() if had.base in writer.moved)
+        numbers |= {again.number_of[file] for file in asked.leading(lost) if file in again.number_of} if lost else set()
+        done = {world.files[number].id for number in numbers}
+        writer.relink(self._some(linker, sorted(numbers)), gone)
+        writer.move(sorted(moved - done - set(gone)))
+        if not world.tree.asked <= settings:
+            writer.put_pass(_SETTINGS, passed.packed_paths(settings | world.tree.asked))
+        self.refiled = refiled
+
+    def _is_same(self, linker: Linker, had: Before) -> bool:
+        """Whether a file that was read again says the same to the linker."""
+        number = linker.world.number.get(had.path)
+        if number is None:
+            return False
+        row = linker.world.files[number]
+        if (row.base, row.language) != (had.base, had.language):
+            return False
+        flow = self.writer.asked.flow(row.id)
+        return flow == had.flow or (bool(flow and had.flow) and _unplaced(flow) == _unplaced(had.flow))
+
+    def _is_refiled(self, linker: Linker) -> bool:
+        """Whether there are other files than before, or of other kinds."""
+        tree = linker.world.tree
+        for path, had in self.writer.before.items():
+            file = tree.files.get(path)
+            if file is None or had.form != (file.category, file.skip, file.note) or had.language != file.language:
+                return True
+        return bool(self.writer.added)
+
+    def _aimed(self, linker: Linker, before: Iterable[str]) -> dict[int, tuple[Target, ...]]:
+        """The files whose imports lead elsewhere, though their text is the same, with where they led."""
+        asked, skipped = self.writer.asked, {*before, *self.writer.added}
+        was = asked.imports()
+        linker.world.hold(asked.flows())
+        found = {}
+        for number, row in enumerate(linker.world.files):
+            if row.size and row.path not in skipped and linker.aim(number) != was.get(row.id):
+                found[number] = asked.links(row.id).imports
+        return found
+
+    def _include(self, linker: Linker, before: dict[str, Before], aimed: Mapping[int, object]) -> None:
+        """Tells what files of the C family include, as far as that is as it was."""
+        world = linker.world
+        number = {row.base: number for number, row in enumerate(world.files)}
+        number.update((had.base, world.number[path]) for path, had in before.items() if path in world.number)
+        of_id = {row.id: place for place, row in enumerate(world.files) if row.path not in before}
+        for file, bases in self.writer.asked.included().items():
+            numbers = [number.get(base) for base in array("I", bases)]
+            if file in of_id and of_id[file] not in aimed and None not in numbers:
+                world.included[of_id[file]] = [one for one in numbers if one is not None]
+
+    def _move(self, linker: Linker, before: dict[str, Before]) -> set[int]:
+        """Notes which ids are others now; gives those that are gone."""
+        lost: set[int] = set()
+        for path, had in before.items():
+            number = linker.world.number.get(path)
+            base = linker.world.files[number].base if number is not None else 0
+            if base == had.base:
+                continue
+            keys = self.writer.asked.keys(had.id) if base else []
+            place = {key: base + 1 + at for at, key in enumerate(keys)}
+            for at, key in enumerate(had.keys):
+                if key in place:
+                    self.writer.moved[had.base + 1 + at] = place[key]
+                else:
+                    lost.add(had.base + 1 + at)
+            if base:
+                self.writer.moved[had.base] = base
+            else:
+                lost.add(had.base)
+        return lost
+
+    def _some(self, linker: Linker, numbers: list[int]) -> Iterator[LinkedFile]:
+        files = linker.world.files
+        if sum(files[number].size for number in numbers) > _FEW_BYTES:
+            yield from self._in_workers(linker, numbers)
+            return
+        for done, number in enumerate(numbers):
+            self.progress(done, len(numbers))
+            try:
+                yield linker.link(number)
+            except _FAULTS as error:
+                self._failed(files[number], f"{type(error).__name__}: {error}")
+
+    def _failed(self, row: Linkable, reason: str) -> None:
+        """Leaves a file without links: those that it had are of another text."""
+        self.failed(row.path, reason)
+        if not self.whole:
+            self.writer.relink((), [row.id])
+
+    def _in_workers(self, linker: Linker, numbers: list[int]) -> Iterator[LinkedFile]:
+        """Links files in parallel. All that is read of the disk or the store is read before."""
+        files = linker.world.files
+        linker.world.hold(self.writer.asked.flows())
+        linker.prepare({files[number].language for number in numbers})
+        for number in numbers:
+            linker.aim(number)
+        wanted = sorted(numbers, key=lambda number: -files[number].size)
+        batches = parallel.batches(wanted, lambda number: files[number].size, BATCH_BYTES)
+        done = 0
+        for result in forked.each(linker, link, batches, self.jobs, self.patience):
+            if isinstance(result, parallel.Failed):
+                self._failed(files[result.item], result.reason)
+                continue
+            done += len(result)
+            self.progress(done, len(wanted))
+            yield from result
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Leaves the collector out: what is made here is kept until the end, and a third of the time is saved."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _unplaced(flow: bytes) -> Flow:
+    """A flow without the places of its imports, which mean nothing to the linker: a line at the top moves them all."""
+    found = unpack_flow(flow)
+    return found._replace(imports=tuple(row._replace(line=0, col=0) for row in found.imports))
+
+
+def _c_names(linker: Linker) -> CNames:
+    return cast(CNames, linker.names("cpp"))
+
+
+def _size(linker: Linker, path: str) -> int:
+    return linker.world.files[linker.world.number[path]].size

@@ -179,6 +179,19 @@ def each(
                 yield from _singly(pool, work, batch)
 
 
+def here(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result | Failed[Item]]:
+    """Works on items in this process, one by one: for few of them, for which to start others would take longer."""
+    for item in items:
+        try:
+            result = work(item)
+        except Exception as error:
+            if not _is_of_item(error):
+                raise
+            yield Failed(item, f"its reader failed: {type(error).__name__}: {error}")
+        else:
+            yield result
+
+
 def _singly(pool: Pool, work: Callable[[list[Item]], Result], batch: list[Item]) -> Iterator[Result | Failed[Item]]:
     for item in batch:
         future = _submitted(pool, work, item)

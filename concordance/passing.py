@@ -8,6 +8,7 @@ was read; the store knows them by their ids.
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -16,7 +17,8 @@ from concordance.facts import graph, passed
 from concordance.facts.graph import Pair, Way
 from concordance.facts.write import Writer
 from concordance.link.loading import BY_FILE
-from concordance.model import Category
+from concordance.linking import undisturbed
+from concordance.model import Category, unpacked
 from concordance.passes import clusters, cycles, layers, rank, tested
 
 _NO_USERS = frozenset((Category.TEST, Category.EXAMPLE, Category.BENCHMARK, Category.DOCUMENTATION))
@@ -31,27 +33,115 @@ class _File(NamedTuple):
     category: str
 
 
-def run(writer: Writer, edges: Sequence[bytes], loads: Mapping[int, bytes]) -> None:
+def run(writer: Writer) -> None:
     """All analyses."""
+    with undisturbed():
+        _run(writer)
+
+
+def _run(writer: Writer) -> None:
+    edges, loads = writer.asked.led()
     whole = graph.joined(edges, writer.top)
     walked = graph.Graph(whole)
-    by_base = [_File(*row) for row in writer.bases()]
-    pairs = walked.files([file.base for file in by_base])
-    needs = graph.unpacked_loads(loads)
     writer.put_pass("graph", whole)
+    files = [_File(*row) for row in writer.bases()]
+    pairs = sorted(walked.files([file.base for file in files]))
     writer.put_pass("pairs", graph.packed_pairs(pairs))
-    writer.put_pass("loads", graph.packed_pairs(needs))
-    ranks = rank.ranks({file.base: file.category for file in by_base}, pairs)
-    writer.put_ranks((ranks[file.base], file.id) for file in by_base)
+    _put_files(writer, files, pairs, loads)
+    _put_tests(writer, files, walked)
 
+
+def update(writer: Writer, refiled: bool) -> None:
+    """Those analyses whose answers an update may have changed; `refiled`: there are other files, or of other kinds.
+
+    Where only ids are others, they are put in place of those that were."""
+    with undisturbed():
+        _update(writer, refiled)
+
+
+def _update(writer: Writer, refiled: bool) -> None:
+    changed = [(old, new) for old, new in writer.led if (old.edges, old.loads) != (new.edges, new.loads)]
+    moved = writer.moved
+    if not changed and not refiled and not moved and not writer.retested:
+        return
+    gone = [one for old, new in changed for one in _without(old.edges, new.edges)]
+    come = [one for old, new in changed for one in _without(new.edges, old.edges)]
+    whole = graph.patched(writer.asked.passed("graph"), gone, come, writer.top)
+    writer.put_pass("graph", whole)
+    files = [_File(*row) for row in writer.bases()]
+    pairs, other = _pairs(writer, files, gone, come)
+    writer.put_pass("pairs", graph.packed_pairs(pairs))
+    loads = any(_moved(old.loads, moved) != list(unpacked(new.loads)) for old, new in changed)
+    if other or loads or refiled:
+        _put_files(writer, files, pairs, writer.asked.loads())
+    elif any(file.base in moved.values() for file in files):
+        _move_files(writer)
+    was, now = (Counter(one for one in some if graph.is_run(one)) for some in (gone, come))
+    if refiled or writer.retested or Counter({graph.moved_edge(one, moved): n for one, n in was.items()}) != now:
+        _put_tests(writer, files, graph.Graph(whole))
+    elif moved:
+        writer.put_pass("tests", passed.moved_tested(writer.asked.passed("tests"), moved))
+
+
+def _without(one: bytes, other: bytes) -> set[int]:
+    return set(array("Q", one)) - set(array("Q", other))
+
+
+def _moved(column: bytes, moved: Mapping[int, int]) -> list[int]:
+    return [moved.get(one, one) for one in unpacked(column)]
+
+
+def _pairs(writer: Writer, files: Sequence[_File], gone: Sequence[int], come: Sequence[int]) -> tuple[list[Pair], bool]:
+    """How much each file uses each now, and whether that is another order of magnitude for any of them."""
+    moved, base = writer.moved, {file.path: file.base for file in files}
+    had = graph.unpacked_pairs(writer.asked.passed("pairs"))
+    times = {(moved.get(user, user), moved.get(target, target)): count for user, target, count in had}
+    delta: Counter[tuple[str, str]] = Counter()
+    for sign, edges in ((-1, gone), (1, come)):
+        for one in edges:
+            target, user = graph.ends_of(one)
+            delta[writer.owner(user), writer.owner(target)] += sign
+    other = False
+    for (user_path, target_path), count in delta.items():
+        if not count or user_path == target_path:
+            continue
+        pair = (base.get(user_path, 0), base.get(target_path, 0))
+        before = times.pop(pair, 0)
+        other |= before.bit_length() != (before + count).bit_length()
+        if before + count > 0 and all(pair):
+            times[pair] = before + count
+    known = set(base.values())
+    return sorted((*pair, count) for pair, count in times.items() if known.issuperset(pair)), other
+
+
+def _put_files(writer: Writer, by_base: Sequence[_File], pairs: Sequence[Pair], loads: Mapping[int, bytes]) -> None:
+    """The analyses that know files alone."""
+    needs = graph.unpacked_loads(loads)
+    writer.put_pass("loads", graph.packed_pairs(needs))
     files = sorted(by_base, key=lambda file: file.path)
     number = {file.base: place for place, file in enumerate(files)}
-    used = sorted((number[a], number[b], times) for a, b, times in pairs if files[number[a]].language not in _PROSE)
+    every = sorted((number[a], number[b], times) for a, b, times in pairs)
+    ranks = rank.ranks([file.category for file in files], every)
+    writer.put_ranks((one, file.id) for one, file in zip(ranks, files, strict=True))
+    used = [pair for pair in every if files[pair[0]].language not in _PROSE]
     _put_order(writer, files, used, sorted((number[a], number[b]) for a, b, _ in needs))
     found = clusters.clusters(len(files), used)
     rows = [(files[one.key].base, [files[member].base for member in one.members]) for one in found]
     writer.put_pass("clusters", passed.encoded(rows))
-    _put_tests(writer, files, number, walked)
+
+
+def _move_files(writer: Writer) -> None:
+    """Puts the ids that files have now in place of those that they had."""
+    asked, new = writer.asked.passed, writer.moved
+    needs = [(new.get(a, a), new.get(b, b), n) for a, b, n in graph.unpacked_pairs(asked("loads"))]
+    writer.put_pass("loads", graph.packed_pairs(needs))
+    rings = passed.cycles_from(asked("cycles"))
+    writer.put_pass("cycles", passed.encoded([[new.get(one, one) for one in ring] for ring in rings]))
+    heights = passed.standings_from(asked("layers"))
+    writer.put_pass("layers", passed.encoded({new.get(one, one): said for one, said in heights.items()}))
+    groups = passed.clusters_from(asked("clusters"))
+    rows = [(new.get(key, key), [new.get(one, one) for one in members]) for key, members in groups]
+    writer.put_pass("clusters", passed.encoded(rows))
 
 
 def _put_order(writer: Writer, files: Sequence[_File], used: Sequence[Pair], needs: Sequence[tuple[int, int]]) -> None:
@@ -67,8 +157,10 @@ def _put_order(writer: Writer, files: Sequence[_File], used: Sequence[Pair], nee
     writer.put_pass("layers", passed.encoded({file.base: one for file, one in zip(files, found, strict=True)}))
 
 
-def _put_tests(writer: Writer, files: Sequence[_File], number: Mapping[int, int], walked: graph.Graph) -> None:
+def _put_tests(writer: Writer, by_base: Sequence[_File], walked: graph.Graph) -> None:
     """The tests of each file: of symbols that are tests, and of files that as a whole are one."""
+    files = sorted(by_base, key=lambda file: file.path)
+    number = {file.base: place for place, file in enumerate(files)}
     runnable, tests = writer.runnable()
     owner = array("I", bytes(4 * writer.top))
     bases = sorted(number)

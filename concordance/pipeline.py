@@ -23,21 +23,23 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
-from concordance import batch, linking, parallel, passing
-from concordance.collect import history, ruff, source
+from concordance import batch, linking, noted, parallel, passing
+from concordance.collect import history, patterns, ruff, source
 from concordance.collect.classify import header_language
 from concordance.config import Config, cache_folder
-from concordance.errors import NoPermission, StoreBroken, StoreFailed, ToolFailed, UserError
+from concordance.errors import ConcordanceError, NoPermission, StoreBroken, StoreFailed, ToolFailed, UserError
 from concordance.extract import engine, macros, ruffrules, rulebook
 from concordance.facts import lock, versions
 from concordance.facts.cache import Cache
-from concordance.facts.fulltext import TextWriter, is_whole
+from concordance.facts.fulltext import TextWriter, astray
+from concordance.facts.handed import Reading
 from concordance.facts.known import Known, known
-from concordance.facts.write import LinkedFile, Reading, Writer
+from concordance.facts.write import Writer
 from concordance.model import Entry, File, Finding, Skip
 
 FOLDER = ".concordance"
 GENERATED = "generated"  # the folder in it of the store of the program's own pages
+FEW = 16  # files that are read by workers forked from the build, which are at hand at once, but see its memory
 BATCH_BYTES = 300_000  # a tenth of a second's work: long against handing it over, short against the whole
 
 # the step, how much of it is done, of how much, and a word about it
@@ -60,6 +62,7 @@ class Summary:
     named: int = 0  # different expressions that name something …
     resolved: int = 0  # … of which so many lead to a definition in the repository
     passed: dict[str, int] = field(default_factory=dict)  # own pages that were passed over, by the book's folder
+    left_out: dict[str, int] = field(default_factory=dict)  # files that the settings leave out, by pattern
     failed: list[tuple[str, str]] = field(default_factory=list)  # path and reason
     seconds: dict[str, float] = field(default_factory=dict)  # by step
 
@@ -77,11 +80,16 @@ class Build:
     progress: Progress = quiet
     summary: Summary = field(default_factory=Summary)
     pages: list[Entry] | None = None  # of the program itself, which are otherwise passed over: only these are read
+    walked: source.Walked | None = None  # the files, where somebody knows them who follows the disk
+    seen: list[File] = field(default_factory=list)  # those that were read
 
     def run(self) -> Summary:
         """Brings the store up to date."""
         with self._step("collect"):
-            entries, self.summary.passed = (self.pages, {}) if self.pages is not None else source.walked(self.root)
+            found = (self.pages, {}) if self.pages is not None else self.walked or source.walked(self.root)
+            entries, self.summary.passed = found
+            if self.pages is None:
+                entries, self.summary.left_out = patterns.chosen(entries, self.config)
             folder = store_folder(self.root, GENERATED if self.pages is not None else "")
         self.summary.files = len(entries)
         waiting = partial(self._say, "another build of this repository is running; waiting for it")
@@ -92,7 +100,8 @@ class Build:
             try:
                 self._bring_up(folder, entries, before, readers, headers)
             except StoreBroken:  # it looked whole, and was not
-                self.summary = Summary(len(entries), passed=self.summary.passed)
+                self.seen.clear()
+                self.summary = Summary(len(entries), passed=self.summary.passed, left_out=self.summary.left_out)
                 self._bring_up(folder, entries, None, readers, headers)
         return self.summary
 
@@ -100,14 +109,16 @@ class Build:
         changed = self._changed(entries, before)
         gone = sorted(set(before.files if before else ()) - {entry.path for entry in entries})
         head = history.head(self.root)
-        made_by = {"head": head, "linkers": versions.linkers(), "ruff": ruff.identity()}
-        settled = not changed and not gone and is_whole(folder)
-        if before is not None and settled and made_by.items() <= before.meta.items():
+        made_by = {**self._notes(), "head": head, "ruff": ruff.identity()}
+        settled = before is not None and not changed and not gone and made_by.items() <= before.meta.items()
+        if before is not None and settled and astray(folder, before.meta.get("started", "")) == frozenset():
             return
         with tempfile.TemporaryDirectory(prefix="concordance-") as scratch:
             lost = partial(self._lost, scratch)
             start = partial(batch.start, self.config.memory)
-            pool = parallel.Pool(self.config.jobs, start, ["concordance.batch"], self._patience, lost)
+            few = before is not None and len(changed) <= FEW
+            pool = parallel.Pool(self.config.jobs, start, ["concordance.batch"], self._patience, lost, fork=few)
+            pool.jobs = min(pool.jobs, len(changed) or 1) if few else pool.jobs
             job = batch.Job(self.root, self.config, cache_folder(), readers, headers, scratch)
             try:
                 self._update(pool, job, folder, entries, before, changed, gone, head)
@@ -115,6 +126,9 @@ class Build:
                 pool.kill()
                 raise
             pool.close()
+
+    def _notes(self) -> dict[str, str]:
+        return noted.notes(self.config, versions.linkers(), self.summary.left_out)
 
     def _patience(self, entries: list[Entry]) -> float:
         return self.config.patience * (1 + sum(entry.size for entry in entries) / 5_000_000)
@@ -132,12 +146,18 @@ class Build:
         if before is None:
             return entries
         settled, now = int(before.meta.get("started", "0")), time.time_ns()
+        touched = noted.touched(self.config, before.meta)
         changed = []
         for entry in entries:
             file = before.files.get(entry.path)
             # A file written in the moment of the last build may have changed again within its time's grain. One from
             # the future has not: what is written now is given another time.
-            if file is None or not self._is_same(file, entry) or settled <= entry.changed <= now:
+            if (
+                file is None
+                or not self._is_same(file, entry)
+                or (touched is not None and touched(entry))
+                or (settled <= entry.changed <= now and not batch.is_still(self.root, entry, file.digest))
+            ):
                 changed.append(entry)
         self.summary.unchanged = len(entries) - len(changed)
         return changed
@@ -164,12 +184,15 @@ class Build:
         if before is not None and before.meta.get("macros") != digest:
             changed = _with_macro_users(entries, changed, before)
             self.summary.unchanged = len(entries) - len(changed)
+            pool.close()
+            pool.jobs = self.config.jobs
         writer = Writer(folder, fresh=before is None)
         text: TextWriter | None = None
         try:
-            text = TextWriter(folder, fresh=before is None)
-            if text.fresh and before is not None:  # the index was lost: every file is read for it, from the cache
-                changed = entries
+            text = TextWriter(folder, before.meta.get("started", "") if before is not None else None)
+            if before is not None:  # where the index was lost, every file is read for it, from the cache
+                changed, gone = _with_astray(entries, changed, gone, text)
+                self.summary.unchanged = len(entries) - len(changed)
             with self._step("extract"):
                 self._extract(pool, writer, text, job, changed)
             for path in gone:
@@ -178,24 +201,21 @@ class Build:
             self.summary.removed = len(gone)
             writer.put_macros(learned)
             with self._step("check"):
-                checked = self._check(writer, changed, before)
+                checked = self._check(writer, before)
             if before is None or before.meta.get("head") != head:
                 with self._step("history"):
-                    self.progress("history", 0, 1, "")
-                    found = history.history(self.root, [entry.path for entry in entries])
+                    found = history.history(self.root)
                     writer.put_changes(found.changes)
             with self._step("index"):
-                self.progress("index", 0, 1, "")
-                text.finish()
+                text.finish(str(started))
             pool.close()  # the linker forks, which is best done with no threads about
             with self._step("link"):
-                self._link(writer)
+                self._link(writer, before)
             with self._step("store"):
-                self.progress("store", 0, 1, "")
                 made_by = f"{job.readers} {job.headers}"
-                meta = {"macros": digest, "head": head, "started": str(started), "linkers": versions.linkers()}
+                meta = {**self._notes(), "macros": digest, "head": head, "started": str(started)}
+                text.place_it()  # first: a store that can be read has an index; one that is ahead is known by its note
                 writer.commit({"readers": made_by, **meta, **checked})
-                text.place_it()
         except BaseException:
             writer.abandon()
             if text is not None:
@@ -236,16 +256,13 @@ class Build:
                 self.progress("extract", self.summary.read, len(changed), readings[-1].file.path)
             cache.trim()
 
-    def _check(self, writer: Writer, changed: list[Entry], before: Known | None) -> dict[str, str]:
+    def _check(self, writer: Writer, before: Known | None) -> dict[str, str]:
         """Has ruff look at the Python files that changed, at all where another ruff looked or none could."""
-        self.progress("check", 0, 1, "")
         now = ruff.identity()
         anew = before is None or before.meta.get("ruff") != now or before.meta.get("ruff_problem", "") != ""
-        paths = {entry.path for entry in changed}
         asked = sorted(
-            file.path for file in writer.ledger()
+            file.path for file in (writer.ledger() if anew else self.seen)
             if file.language == "python" and not file.skip and file.category not in rulebook.TRIALS
-            and (anew or file.path in paths)
         )  # fmt: skip
         rules = {rule.id: rule for rule in ruffrules.RULES}
         rows, problem = [], ""
@@ -260,29 +277,32 @@ class Build:
         writer.put_remarks(rows, anew)
         return {"ruff": now, "ruff_problem": problem}
 
-    def _link(self, writer: Writer) -> None:
+    def _link(self, writer: Writer, before: Known | None) -> None:
         summary = self.summary
-        edges: list[bytes] = []
-        loads: dict[int, bytes] = {}
-
-        def counted(rows: Iterator[LinkedFile]) -> Iterator[LinkedFile]:
-            for row in rows:
-                edges.append(row.edges)
-                loads[row.base] = row.loads
-                summary.named += row.named
-                summary.resolved += row.resolved
-                yield row
 
         def failed(path: str, reason: str) -> None:
             summary.failed.append((path, reason))
 
-        writer.put_links(
-            counted(linking.linked(self.root, writer.ledger(), writer.linkable(), self.config.jobs,
-                                   self.config.patience, self._linked_so_far, failed))
+        config = self.config
+        work = linking.Linking(
+            self.root, writer, config.jobs, config.patience, self._linked_so_far, failed, config.roots
         )  # fmt: skip
-
+        if before is None or before.meta.get("linkers") != self._notes()["linkers"]:
+            work.all()
+        else:
+            try:
+                work.changed()
+            except ConcordanceError:
+                raise
+            except Exception as error:  # a fault, which costs time and no links
+                self._say(f"what changed could not be linked alone ({error!r}): all files are linked")
+                work.all()
+        summary.named, summary.resolved = writer.asked.counted()
         with self._step("pass"):
-            passing.run(writer, edges, loads)
+            if work.whole:
+                passing.run(writer)
+            else:
+                passing.update(writer, work.refiled)
 
     def _linked_so_far(self, done: int, total: int) -> None:
         self.progress("link", done, total, "")
@@ -293,6 +313,7 @@ class Build:
 
     def _count(self, reading: Reading) -> None:
         summary = self.summary
+        self.seen.append(reading.file)
         summary.read += 1
         summary.bytes += reading.file.size
         summary.cached += reading.cached
@@ -304,6 +325,8 @@ class Build:
     @contextmanager
     def _step(self, name: str) -> Iterator[None]:
         began = time.perf_counter()
+        self.summary.seconds[name] = 0.0  # in the order of their beginning
+        self.progress(name, 0, 0, "")
         yield
         self.summary.seconds[name] = time.perf_counter() - began
 
@@ -337,6 +360,15 @@ def _batches(entries: list[Entry], most: int) -> Iterator[list[Entry]]:
 
 def _macro_endings() -> tuple[str, ...]:
     return tuple(e for language in engine.languages() if language.has_macros for e in language.extensions)
+
+
+def _with_astray(
+    entries: list[Entry], changed: list[Entry], gone: list[str], text: TextWriter
+) -> tuple[list[Entry], list[str]]:
+    """What changed and what is gone, and in what else the text index is not as the store."""
+    paths = {entry.path for entry in (entries if text.fresh else changed)} | text.astray
+    found = [entry for entry in entries if entry.path in paths]
+    return found, sorted({*gone, *(text.astray - {entry.path for entry in found})})
 
 
 def _with_macro_users(entries: list[Entry], changed: list[Entry], before: Known) -> list[Entry]:

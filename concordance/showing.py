@@ -6,16 +6,19 @@ In: a path or a name. Out: its page as Markdown, without the source, which the r
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from concordance import plugins
+from concordance import differing, plugins
 from concordance.blocks import Block, Heading, Mono, Page, Ref, To
+from concordance.config import Config
 from concordance.errors import UserError
 from concordance.facts.read import Place
 from concordance.model import File
 from concordance.query.about import about
 from concordance.query.answers import Row, full_name
+from concordance.query.changed.told import all_rows, told
+from concordance.query.changed.told import page as page_of
 from concordance.query.index import Index
 from concordance.query.names import subject
 from concordance.query.structure import Structure
@@ -58,3 +61,15 @@ def _definition(index: Index, place: Place) -> Page:
     blocks: list[Block] = [Heading(2, [Ref(To.FILE, place.path, "", place.path)])]
     blocks += Structure(one).of(place.place)
     return Page(Ref(To.FILE, place.path), [Mono(full_name(place))], blocks)
+
+
+def compared(
+    index: Index, revisions: tuple[str, ...], out: str, config: Config, progress: Callable[[int, int], None]
+) -> tuple[list[Row], str]:
+    """What changed between two revisions: as rows, and as a page."""
+    with differing.compared(index, revisions, config, progress) as comparison:
+        answer = told(index, comparison)
+    addresses = Addresses(answer.comparison.sides[1].entries, index.root, out)
+    pages = {ref: addresses.page(ref) for ref, _ in answer.pages}
+    rows: list[Row] = [row._asdict() for row in all_rows(answer, pages)]
+    return rows, markdown.render(page_of(answer), addresses).text

@@ -7,7 +7,11 @@ Heavy imports stand in the functions that draw.
 from __future__ import annotations
 
 import os
+import shlex
 import sys
+import time
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -15,7 +19,9 @@ import click
 
 from concordance.pipeline import FOLDER, Summary
 from concordance.query.answers import Answer, Row
-from concordance.render.summary import BookSummary, Verified
+from concordance.query.totals import Totals
+from concordance.render.summary import BookSummary, Compared, Verified
+from concordance.signs import visible
 
 # What a row is shows in its colour; the word beside it says the same without.
 _COLOURS = {
@@ -27,83 +33,180 @@ _COLOURS = {
 _NUMBERS = frozenset(("line", "uses", "col", "distance", "score", "count"))
 _LONG = frozenset(("signature", "text", "snippet"))  # cut at the terminal's edge
 _PALE = frozenset(("signature", "section", "scope", "by", "via", "snippet"))
+_CHANGES = {"changes": "would change", "appears": "would appear", "vanishes": "would vanish"}
+_LISTED = 200  # stale pages that are named
+_AT_ONCE = 0.4  # seconds
+_SHOWN = 8  # pages of an update that are named
 _NAMES = frozenset(("qualified", "keyword", "name", "symbol"))
 
 
 class Bar:
-    """Progress on a terminal: a bar for each step, with files a second and the time left."""
+    """Progress on a terminal: a bar for each step, with files a second and the time left. Elsewhere nothing."""
 
     def __init__(self) -> None:
         self._progress: Any = None
         self._tasks: dict[str, Any] = {}
+        self._since = 0.0
 
     def __enter__(self) -> Bar:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Takes the bars away."""
         if self._progress is not None:
             self._progress.stop()
+        self._progress = None
+        self._tasks.clear()
+        self._since = 0.0
 
     def show(self, step: str, done: int, total: int, word: str) -> None:
-        """Draws one step of the work."""
+        """Draws one step of the work; a step that cannot be counted has a total of 0 or 1."""
         if step == "say":
-            click.echo(word, err=True)
+            click.echo(visible(word), err=True)
             return
         if not sys.stderr.isatty():
             return
         if self._progress is None:
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-            self._progress = Progress(
-                TextColumn("{task.description:>8}"), BarColumn(), MofNCompleteColumn(),
-                TextColumn("{task.fields[rate]}"), TimeRemainingColumn(), console=Console(stderr=True), transient=True,
-            )  # fmt: skip
+            self._since = self._since or time.monotonic()
+            if time.monotonic() - self._since < _AT_ONCE:  # what is done at once, as most questions are, needs no bar
+                return
+            self._progress = _bars()
             self._progress.start()
         if step not in self._tasks:
-            self._tasks[step] = self._progress.add_task(step, total=total, rate="")
-        task = self._tasks[step]
-        speed = self._progress.tasks[self._progress.task_ids.index(task)].speed
-        self._progress.update(task, completed=done, total=total, rate=f"{speed:,.0f} files/s" if speed else "")
+            for before in self._tasks.values():  # its last word may have been that it began
+                self._progress.update(before, total=1, completed=1)
+            self._tasks[step] = self._progress.add_task(step, total=None, count="")
+        if total > 1:
+            task = self._progress.tasks[self._progress.task_ids.index(self._tasks[step])]
+            seconds = task.elapsed or 0.0
+            rate = f"  {done / seconds:,.0f} {'pages' if step == 'pages' else 'files'}/s" if done and seconds else ""
+            self._progress.update(task.id, completed=done, total=total, count=f"{done:,}/{total:,}{rate}")
 
 
-def print_summary(repo: str, summary: Summary, verbose: bool) -> None:
-    """What a build did."""
+def _bars() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
+    from rich.text import Text
 
-    def count(number: int, one: str, many: str = "") -> str:
-        return f"{number:,} {one if number == 1 else many or one + 's'}"
+    class Time(ProgressColumn):
+        """How long a step took, or will still take."""
 
-    parts = [count(summary.files, "file")]
-    if summary.read:
-        parts.append(f"{summary.read:,} read ({summary.cached:,} known from the cache)")
-    if summary.unchanged:
-        parts.append(f"{summary.unchanged:,} unchanged")
-    if summary.removed:
-        parts.append(f"{summary.removed:,} gone")
-    click.echo(", ".join(parts))
-    if summary.read:
-        click.echo(f"{count(summary.symbols, 'symbol')}, {count(summary.broken, 'file')} with syntax errors")
+        def render(self, task: Task) -> Text:
+            if task.finished:
+                return Text(f"{task.finished_time or 0.0:.1f} s", "cyan")
+            left = task.time_remaining
+            return Text("" if left is None else f"{left // 60:.0f}:{left % 60:02.0f} left", "cyan")
+
+    columns = (TextColumn("{task.description:>8}"), BarColumn(), TextColumn("{task.fields[count]}", "green"), Time())
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+def _count(number: int, one: str) -> str:
+    return f"{number:,} {one if number == 1 else one + 's'}"
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items() if number)
+
+
+def print_seconds(summary: Summary) -> None:
+    """How long each step took."""
+    for step, seconds in summary.seconds.items():
+        about = "  (of link)" if step == "pass" else ""
+        click.echo(f"  {step:<8} {seconds:7.2f} s{about}")
+
+
+def print_summary(
+    repo: str, summary: Summary, totals: Totals, book: BookSummary | None, seconds: float, verbose: bool
+) -> None:
+    """What a build did, and what there is now."""
+    did = [f"{summary.read:,} read"] if summary.read else []
+    did += [f"{summary.cached:,} of them known from the cache"] if summary.cached else []
+    did += [f"{summary.unchanged:,} unchanged"] if summary.unchanged else []
+    did += [f"{summary.removed:,} gone"] if summary.removed else []
+    _line("files", summary.files, did)
     if summary.skipped:
-        reasons = ", ".join(f"{number:,} {reason}" for reason, number in sorted(summary.skipped.items()))
-        click.echo(f"in the ledger but not read as text: {reasons}")
+        _line("", None, [f"not read as text: {_listed(summary.skipped)}"])
+    if summary.left_out:
+        _line("", None, [f"left out by the settings: {sum(summary.left_out.values()):,}"])
+    if summary.broken:
+        _line("", None, [f"with syntax errors, of those read: {summary.broken:,}"])
+    _line("symbols", totals.symbols, [])
+    missed = [f"{totals.unresolved:,} names lead nowhere known"] if totals.unresolved else []
+    _line("links", sum(totals.links.values()), [_listed(totals.links), *missed])
+    _line("findings", sum(totals.findings.values()), [_listed(totals.findings)])
+    if book is not None:
+        did = [f"{book.written:,} written", f"{book.pages - book.written:,} unchanged"]
+        did += [f"{book.removed:,} removed"] if book.removed else []
+        _line("pages", book.pages, [*did, f"{book.bytes / 1e6:,.1f} MB", f"{book.claims:,} claims"])
+    _line("time", None, [f"{seconds:.1f} s"])
     if verbose:
-        for step, seconds in summary.seconds.items():
-            click.echo(f"  {step:<8} {seconds:6.2f} s")
-    click.echo(f"store: {os.path.join(repo, FOLDER, 'index.db')}")
+        print_seconds(summary)
+    _line("store", None, [os.path.join(repo, FOLDER, "index.db")])
+    if book is not None:
+        _line("book", None, [os.path.join(book.out, "index.md")])
 
 
-def print_book(book: BookSummary) -> None:
-    """What was written."""
-    changed = f"{book.written:,} written" if book.written else "none had to be written"
-    gone = f", {book.removed:,} removed" if book.removed else ""
-    click.echo(f"book: {book.pages:,} pages, {changed}{gone}, {book.bytes / 1e6:,.1f} MB, {book.claims:,} claims")
-    click.echo(os.path.join(book.out, "index.md"))
+def _line(name: str, number: int | None, about: list[str]) -> None:
+    """One line of a summary."""
+    shown = f"{number:>9,}  " if number is not None else " " * 11 if not name else ""
+    click.echo(f"{name:<8} {shown}{', '.join(filter(None, about))}".rstrip())
+
+
+def print_update(repo: str, summary: Summary, book: BookSummary, seconds: float, is_first: bool, verbose: bool) -> None:
+    """What one update of `concord watch` did."""
+    did = [f"{_count(summary.read, 'file')} read"]
+    if summary.removed:
+        did.append(f"{summary.removed:,} gone")
+    did += [f"{_count(summary.named, 'name')} linked", f"{_count(book.written, 'page')} written"]
+    if book.removed:
+        did.append(f"{book.removed:,} removed")
+    pages = sorted(book.changed, key=lambda page: (not page.endswith("_docs.md"), page))  # those of files first
+    pages += [f"{page} (removed)" for page in book.gone]
+    if is_first:
+        root = os.path.realpath(repo)
+        click.echo(f"watching {root}: {_count(summary.files, 'file')}, {_count(book.pages, 'page')}; Ctrl-C ends it")
+        click.echo(os.path.join(book.out, "index.md"))
+        pages = []
+    click.echo(f"{time.strftime('%H:%M:%S')}  {', '.join(did)}; {seconds:.2f} s")
+    shown = pages if verbose else pages[:_SHOWN]
+    for page in shown:
+        click.echo(f"          {visible(page)}")
+    if len(pages) > len(shown):
+        click.echo(f"          and {len(pages) - len(shown):,} more; --verbose names all")
+    if verbose:
+        print_seconds(summary)
+
+
+def print_compared(found: Compared, repo: str | None, out: str | None) -> None:
+    """Whether a book is current, and what is not; `repo` and `out` are what was said, if anything was."""
+    named = [shlex.quote(repo)] if repo else []
+    build = " ".join(["concord build", *named, *(["--out", shlex.quote(out)] if out else [])])
+    if found.missing:
+        click.echo(f"{found.out} holds no book. Write it: {build}")
+        return
+    if not found.is_stale:
+        click.echo(f"{found.out} is current: {_count(found.pages, 'page')}")
+        return
+    count = Counter(page.change for page in found.stale)
+    parts = [f"{_count(count[change], 'page')} {word}" for change, word in _CHANGES.items() if count[change]]
+    click.echo(f"{found.out} is stale: {', '.join(parts)}")
+    for page, change, why in found.stale[:_LISTED]:
+        click.echo(visible(f"  {change:<8}  {page}" + (f"  ({why})" if why else "")))
+    if len(found.stale) > _LISTED:
+        click.echo(f"  and {len(found.stale) - _LISTED:,} more; --json lists all")
+    for page, reason in found.failed:
+        click.echo(visible(f"  {page} could not be made: {reason}"))
+    click.echo(f"Write it anew: {build}")
 
 
 def print_verified(found: Verified) -> None:
     """What checking a book found: a line for each problem, and how much was checked."""
     for page, line, claim, problem in found.problems:
-        click.echo(f"{page}:{line}: {problem}" + (f" [{claim}]" if claim else ""))
+        click.echo(visible(f"{page}:{line}: {problem}" + (f" [{claim}]" if claim else "")))
     number = len(found.problems)
     click.echo(
         f"{number:,} {'problem' if number == 1 else 'problems'}: {found.pages:,} pages, {found.claims:,} claims, "
@@ -124,7 +227,7 @@ def print_pages(pages: list[str]) -> None:
     console = Console()
     with console.pager(styles=True, links=True):
         for page in pages:
-            console.print(Markdown(re.sub(r'<a id="[^"]*"></a>', "", page)))
+            console.print(Markdown(re.sub(r'<a id="[^"]*"></a>', "", visible(page))))
 
 
 def table(answer: Answer, root: str = "") -> Any:
@@ -143,13 +246,13 @@ def table(answer: Answer, root: str = "") -> Any:
 
 
 def cell(value: object) -> str:
-    """A value as people read it."""
+    """A value as people read it, whatever a file is called."""
     if isinstance(value, dict):
         located = {"path", "line"} <= set(value)
-        return f"{value['path']}:{value['line']}" if located else ", ".join(map(cell, value.values()))
+        return visible(f"{value['path']}:{value['line']}") if located else ", ".join(map(cell, value.values()))
     if isinstance(value, list | tuple):
         return ", ".join(map(cell, value))
-    return "" if value is None else str(value)
+    return "" if value is None else visible(str(value))
 
 
 def _style(column: str, row: Row, root: str) -> str:

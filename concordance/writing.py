@@ -11,8 +11,9 @@ import errno
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 from concordance import forked, parallel, plugins
 from concordance.blocks import Page, Ref, To
@@ -20,14 +21,18 @@ from concordance.collect.own import MANIFEST
 from concordance.config import Book, Config
 from concordance.errors import BookFailed, NoPermission, UserError
 from concordance.facts import versions
+from concordance.facts.pagenotes import Made, PageNotes, Subject, packed, unpacked
 from concordance.facts.read import Facts
 from concordance.model import Entry
+from concordance.query.choosing import Chooser
 from concordance.query.index import Index
+from concordance.query.renewal import renew
 from concordance.query.structure import KEYED
 from concordance.render import claims, manifest
 from concordance.render.addresses import Addresses, claims_of
 from concordance.render.formats import markdown
 from concordance.render.manifest import Written
+from concordance.render.sink import Sink, Untouched
 from concordance.render.summary import BookSummary
 
 PAGES = "concordance.query.pages"
@@ -39,6 +44,7 @@ ABOUT = {
 }  # fmt: skip
 OF_PAGES = ("file", "keywords", "folder", "folder_index", "subtree")  # pages have them, too; the rest there is once
 BATCH = 48  # subjects: about a tenth of a second's work
+_FEW = 40  # subjects that are made without other processes, which would take longer to start
 _TRIED = 8  # pages of each kind, about, that are made beforehand
 
 
@@ -50,21 +56,32 @@ class _Desk:
     addresses: Addresses
     out: str
     before: dict[str, Written]
-    begin: manifest.Begin
+    sink: Sink
     mark: str = ""  # behind the kind of each page
     own: bool = False  # whether this process has opened the store for itself
 
 
-def make(subjects: list[tuple[str, str]]) -> list[tuple[Written, bool]]:
-    """Makes and writes the pages of some subjects: each page, and whether its file changed."""
+class _Done(NamedTuple):
+    """What was made of one subject: its pages, and whether the file of each changed."""
+
+    subject: Subject
+    rows: list[tuple[Written, bool]]
+    slots: set[int]  # what was read for it
+
+
+def make(subjects: list[Subject]) -> list[_Done]:
+    """Makes and writes the pages of some subjects."""
     desk: _Desk = forked.desk()
     if not desk.own:
         desk.index.facts.reopen()
         desk.own = True
-    found = []
-    for kind, subject in subjects:
-        found += [_write(desk, page, kind) for page in plugins.load(PAGES, kind).pages(desk.index, subject)]
-    return found
+    return [_subject(desk, kind, subject) for kind, subject in subjects]
+
+
+def _subject(desk: _Desk, kind: str, subject: str) -> _Done:
+    with desk.index.reads.heard() as slots:
+        pages = plugins.load(PAGES, kind).pages(desk.index, subject)
+        return _Done((kind, subject), [_write(desk, page, kind) for page in pages], slots)
 
 
 def _write(desk: _Desk, page: Page, kind: str) -> tuple[Written, bool]:
@@ -76,11 +93,11 @@ def _write(desk: _Desk, page: Page, kind: str) -> tuple[Written, bool]:
     inputs = file.digest if file is not None else ""
     checksum = manifest.digest(beside) if beside else ""
     row = Written(path, kind + desk.mark, manifest.digest(data), len(data), len(rendered.claims), checksum, inputs)
-    changed = manifest.put(desk.out, path, data, desk.begin)
+    changed = desk.sink.put(path, data)
     if beside:
-        changed |= manifest.put(desk.out, claims_of(path), beside, desk.begin)
+        changed |= desk.sink.put(claims_of(path), beside)
     elif path in desk.before and desk.before[path].claims:
-        changed |= manifest.drop(desk.out, claims_of(path))
+        changed |= desk.sink.drop(claims_of(path))
     return row, changed
 
 
@@ -93,21 +110,43 @@ def _said(index: Index, path: str, first: int, last: int) -> str:
 
 def write(
     root: str, folder: str, out: str, book: Book, config: Config, progress: Callable[[int, int], None],
-    passed: Mapping[str, int],
+    passed: Mapping[str, int], only_compared: bool = False, memory: dict[str, Index] | None = None,
 ) -> BookSummary:  # fmt: skip
-    """Writes the whole book; nothing where it is as it would be."""
-    with _told_why(out), Facts(folder) as facts:
-        index = Index(facts, root, book, passed)
+    """Writes the whole book; nothing where it is as it would be, or where that is only to be found out. `memory` is
+    what the last run of this process knew of the repository, and will be what this one does."""
+    with _told_why(out), _indexed(root, folder, out, book, passed, memory) as index:
 
         def addresses() -> Addresses:
             return Addresses([row[1] for row in index.bases], root, out, plain_files(index))
 
-        return _Level(folder, out, book, config, False).write(index, addresses, progress)
+        return _Level(folder, out, book, config, False, only_compared).write(index, addresses, progress)
+
+
+@contextmanager
+def _indexed(
+    root: str, folder: str, out: str, book: Book, passed: Mapping[str, int], memory: dict[str, Index] | None
+) -> Iterator[Index]:
+    """An index of the store as it is now: that of the last run, where it can go on."""
+    facts = Facts(folder)
+    index = memory.pop(out, None) if memory is not None else None
+    if index is None or index.book != book or not renew(index, facts):
+        index = Index(facts, root, book)
+    index.passed = passed
+    try:
+        yield index
+    except BaseException:
+        facts.close()
+        raise
+    if memory is not None:
+        memory[out] = index
+    else:
+        facts.close()
 
 
 def write_generated(
-    root: str, folder: str, out: str, book: Book, config: Config, progress: Callable[[int, int], None]
-) -> BookSummary:
+    root: str, folder: str, out: str, book: Book, config: Config, progress: Callable[[int, int], None],
+    only_compared: bool = False,
+) -> BookSummary:  # fmt: skip
     """Writes the pages of a book's own pages, which their own store knows."""
     with _told_why(out), Facts(folder) as facts:
         index = Index(facts, root, book)
@@ -118,7 +157,7 @@ def write_generated(
             known = frozenset(page for page, row in listed.items() if not row.kind.endswith(OF_A_PAGE))
             return _Inner([row[1] for row in index.bases], root, out, known)
 
-        return _Level(folder, out, book, config, True).write(index, addresses, progress)
+        return _Level(folder, out, book, config, True, only_compared).write(index, addresses, progress)
 
 
 def own_entries(root: str, out: str) -> list[Entry]:
@@ -176,6 +215,7 @@ class _Level:
     book: Book
     config: Config
     generated: bool
+    only_compared: bool
 
     def write(
         self, index: Index, addressing: Callable[[], Addresses], progress: Callable[[int, int], None]
@@ -185,34 +225,39 @@ class _Level:
         listed, unfinished = manifest.read(out)
         before = {page: row for page, row in listed.items() if row.kind.endswith(OF_A_PAGE) == self.generated}
         others = {page: row for page, row in listed.items() if page not in before and self.book.generated}
-        made_of = self._made_of(index)
         settled = not unfinished and len(before) + len(others) == len(listed)
-        if settled and manifest.noted(self.folder) == made_of and manifest.is_as_written(out, before):
-            return _counted(summary, list(before.values()))
+        sink = Untouched(out, listed) if self.only_compared else Sink(out, listed)
+        notes = PageNotes(self.folder, out)
         addresses = addressing()
-        work = list(self._work(index, addresses, others))
+        chooser = Chooser(index, notes, self._made_of(index, addresses), manifest.mark(before.values()), self.generated)
+        astray = sink.astray(before)
+        if settled and before and not astray and chooser.is_current:
+            summary.listing = self.only_compared and sink.finish(listed.values(), False)
+            return _counted(summary, list(before.values()))
+        choice = chooser.choice(lambda: self._work(index, addresses, others), astray)
+        work = choice.work
         taken = manifest.collisions(out, _planned(addresses, work), listed)
         if taken:
             raise manifest.Taken(out, taken)
-        manifest.tidy(out)
-        begin = manifest.Begin(out, listed)
-        desk = _Desk(index, addresses, out, listed, begin, OF_A_PAGE if self.generated else "")
-        _look_around(index, work)
-        rows = _made(desk, work, self.config, progress, summary)
+        sink.tidy()
+        desk = _Desk(index, addresses, out, listed, sink, OF_A_PAGE if self.generated else "")
+        made: dict[Subject, Made] = {}
+        rows = [row for page, row in before.items() if page in choice.kept]
+        rows += _made(desk, work, self.config, progress, summary, made)
         names = {row.page for row in rows}
         if len(names) != len(rows):
             raise UserError("two pages have one address; please report this", "")
         more = not self.generated and self.book.generated  # the rest is not written yet
-        strays = manifest.strays(out, names | others.keys()) if unfinished and not more else ()
-        gone = sorted({*listed, *strays} - names - others.keys())
-        if gone:
-            begin()
-        summary.removed = manifest.remove(out, gone)
+        doubtful = unfinished or choice.anew or self.only_compared
+        strays = manifest.strays(out, names | others.keys()) if doubtful and not more else ()
+        summary.gone = sorted({*listed, *strays} - names - others.keys())
+        summary.removed = sink.remove(summary.gone)
         _counted(summary, rows)
         touched = bool(unfinished or summary.written or summary.removed)
-        manifest.write(out, [*rows, *others.values()], more and touched)
-        if not summary.failed:
-            manifest.note(self.folder, made_of)
+        summary.listing = sink.finish([*rows, *others.values()], more and touched)
+        if not summary.failed and not self.only_compared:
+            chooser.note(choice, made, manifest.mark(rows))
+        notes.close()
         return summary
 
     def _work(self, index: Index, addresses: Addresses, others: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -222,10 +267,12 @@ class _Level:
                 if not self.generated or addresses.page(Ref(ABOUT[kind], subject)) not in others:
                     yield kind, subject
 
-    def _made_of(self, index: Index) -> str:
-        """What decides what a book says: the store, the program and the wishes."""
+    def _made_of(self, index: Index, addresses: Addresses) -> str:
+        """What decides what a book says besides what the store knows: the program, the wishes, and where pages stand
+        that do not stand where one expects them."""
         out = os.path.realpath(self.out)
-        known = (sorted(index.facts.meta().items()), versions.pages(), out, self.book, sorted(index.passed.items()))
+        wishes = replace(self.book, notes=(), settings="")  # pages read of them what is about them
+        known = (versions.pages(), out, wishes, sorted(index.passed.items()), addresses.odd())
         return manifest.digest(repr(known).encode("utf-8", "backslashreplace"))
 
 
@@ -244,6 +291,7 @@ def _look_around(index: Index, work: list[tuple[str, str]]) -> None:
 def _counted(summary: BookSummary, rows: list[Written]) -> BookSummary:
     summary.pages, summary.bytes = len(rows), sum(row.size for row in rows)
     summary.claims = sum(row.claims for row in rows)
+    summary.written = len(summary.changed)
     return summary
 
 
@@ -267,17 +315,41 @@ def _planned(addresses: Addresses, work: list[tuple[str, str]]) -> Iterator[str]
 
 def _made(
     desk: _Desk, work: list[tuple[str, str]], config: Config, progress: Callable[[int, int], None],
-    summary: BookSummary,
+    summary: BookSummary, made: dict[Subject, Made],
 ) -> list[Written]:  # fmt: skip
+    """Makes pages; `made` is told what was read for each subject."""
     rows: list[Written] = []
-    for result in forked.each(desk, make, _batches(work), config.jobs, config.patience):
+    if len(work) > _FEW:
+        _look_around(desk.index, work)
+        results = forked.each(desk, make, _batches(work), config.jobs, config.patience)
+    else:
+        results = parallel.here(partial(_subject_of, desk), work)
+    for result in results:
         if isinstance(result, parallel.Failed):
             summary.failed.append((f"{result.item[0]} {result.item[1]}", result.reason))
             continue
-        rows += [row for row, _ in result]
-        summary.written += sum(changed for _, changed in result)
+        for subject, pages, slots in result:
+            summary.made += len(pages)
+            rows += [row for row, _ in pages]
+            summary.changed += [row.page for row, changed in pages if changed]
+            made[subject] = Made(packed(slots), tuple(row.page for row, _ in pages))
         progress(len(rows), max(len(rows), len(work)))
+    _together(made)
     return rows
+
+
+def _subject_of(desk: _Desk, subject: Subject) -> list[_Done]:
+    return [_subject(desk, *subject)]
+
+
+def _together(made: dict[Subject, Made]) -> None:
+    """Both pages of a file are made of the same, of which only the first to be made heard all: what one read, both
+    did."""
+    for (kind, about), one in list(made.items()):
+        other = made.get(("keywords", about)) if kind == "file" else None
+        if other is not None:
+            slots = packed(unpacked(one.slots) | unpacked(other.slots))
+            made[kind, about], made["keywords", about] = one._replace(slots=slots), other._replace(slots=slots)
 
 
 def _batches(work: list[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:

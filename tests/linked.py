@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from concordance.extract import engine, macros
+from concordance.facts.handed import Linkable
 from concordance.facts.pack import pack, unpack_links
-from concordance.facts.write import Linkable
 from concordance.link.linker import Linker
 from concordance.link.tree import Tree
 from concordance.model import Category, File, FileFacts, Trust, unpacked
@@ -27,16 +27,17 @@ class Repository:
             for path, (language, text) in sorted(files.items())
         }
         rows, ledger, base = [], [], 1
+        flows: dict[int, bytes] = {}
         for number, (path, facts) in enumerate(self.facts.items(), 1):
             language, text = files[path]
-            flow = pack(facts.flow) if facts.flow is not None else b""
-            rows.append(Linkable(number, base, path, language, Category.SOURCE, flow))
+            flows[number] = pack(facts.flow) if facts.flow is not None else b""
+            rows.append(Linkable(number, base, path, language, Category.SOURCE, len(flows[number])))
             ledger.append(File(path, language, Category.SOURCE, "", "utf-8", len(text), 1, "", "", "", 0))
             base += 1 + len(facts.symbols)
         self.rows = rows
-        self.linker = Linker(Tree(str(root), ledger), rows)
+        self.linker = Linker(Tree(str(root), ledger), rows, flows.__getitem__)
         self.linker.prepare()
-        numbers = [number for number, row in enumerate(rows) if row.flow]
+        numbers = [number for number, row in enumerate(rows) if row.size]
         order = reversed(numbers) if backwards else numbers
         self.links = {rows[number].path: self.linker.link(number) for number in order}
 

@@ -6,7 +6,6 @@ import ctypes
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -14,9 +13,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from bench.stored import dump as dump
 from concordance import batch
+from concordance.facts.handed import Reading
 from concordance.facts.read import Facts
-from concordance.facts.write import Reading
 from concordance.model import Entry
 
 TREE = Path(__file__).parent.parent
@@ -122,28 +122,6 @@ def ledger(folder: Path) -> dict[str, Any]:
         files = list(facts.files())
     found = {file.path: file for file in files}
     assert len(found) == len(files)
-    return found
-
-
-def dump(folder: Path) -> dict[str, Any]:
-    """All that a store says, without the times of the files."""
-    home = folder / ".concordance"
-    with Facts(str(home)) as facts:
-        files = list(facts.files())
-        said = {file.path: facts.of(file.path) for file in files}
-        terms = {term.text for one in said.values() for term in one.terms}
-        found = {
-            "ledger": [file._replace(changed=0) for file in files],
-            "facts": said,
-            "symbols": [p._replace(id=0) for p in facts.symbols(("", "", -1), 1_000_000)],
-            "terms": facts.files_with(sorted(terms)),
-            "macros": facts.macros(),
-        }
-    connection = sqlite3.connect(f"file:{home / 'index.db'}?mode=ro", uri=True)
-    try:
-        found["all terms"] = dict(connection.execute("SELECT text, files FROM term"))
-    finally:
-        connection.close()
     return found
 
 

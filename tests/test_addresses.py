@@ -104,3 +104,23 @@ def test_slugs_are_those_of_forges() -> None:
     assert slug("Architecture & Design") == "architecture--design"
     assert slug("Keyword → Section Map") == "keyword--section-map"
     assert slug("snake_case and `code`") == "snake_case-and-code"
+
+
+def test_no_name_is_taken_for_a_scheme() -> None:
+    addresses = Addresses(["javascript:alert(1)/a.py", "http:/b.py", "c.py"], "/r", "/r/docs")
+    for page in ("index.md", "javascript:alert(1)/index.md"):
+        for ref in (Ref(To.INDEX, "javascript:alert(1)"), Ref(To.FILE, "http:/b.py"), Ref(To.SOURCE, "javascript:alert(1)/a.py")):
+            assert ":" not in addresses.link(page, ref)
+
+
+def test_a_book_elsewhere_leads_to_its_source_whatever_is_between() -> None:
+    addresses = Addresses(["c.py"], "/a b (c)/x:y/r", "/out")
+    assert addresses.source("index.md", "c.py") == "../a%20b%20%28c%29/x%3Ay/r/c.py"
+
+
+def test_folders_too_deep_for_a_system_have_pages() -> None:
+    paths = [f"{'n' * 200}/" * depth + "a.py" for depth in (1, 14, 15, 18, 19)]
+    found = _all(paths)
+    assert len(set(found.values())) == len(found)
+    assert max(len(page) for page in found.values()) < 3300
+    assert found[Ref(To.FILE, paths[4])].startswith("book/far/")

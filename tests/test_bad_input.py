@@ -45,7 +45,7 @@ def test_a_file_as_repository(repo: Path) -> None:
 def test_an_empty_repository(folder: Path, known_to_git: bool) -> None:
     if known_to_git:
         git(folder, "init", "-q")
-    assert concord("build", folder).stdout.startswith("0 files\n")
+    assert concord("build", folder).stdout.startswith("files            0\n")
     assert build(folder)["read"] == 0
     assert ask("keywords", "--repo", folder) == []
     assert ledger(folder) == {}
@@ -404,7 +404,9 @@ def test_a_store_that_cannot_grow(folder: Path) -> None:
     said = concord("build", folder, code=1, preexec_fn=small_files_only).stderr
     assert re.match(rf"concord: the store {folder}/\S+/index\.db could not be written: .* Free some space", said)
     assert said.count("\n") == 1
-    assert dump(folder) == before
+    ahead = {"text"}  # the full-text index may be ahead of the store, which it notes; the next build repairs it
+    after = dump(folder)
+    assert {key: after[key] for key in after if key not in ahead} == {k: before[k] for k in before if k not in ahead}
     assert build(folder)["files"] == 81
     shutil.rmtree(folder / ".concordance")
     said = concord("build", folder, code=1, preexec_fn=small_files_only).stderr

@@ -37,6 +37,7 @@ from concordance.errors import BookFailed
 from concordance.render import links, manifest
 from concordance.render.addresses import Addresses, claims_of
 from concordance.render.formats import markdown
+from concordance.signs import visible
 
 # --- what is not ours
 
@@ -315,7 +316,7 @@ def test_text_is_shown_as_it_is(evil: str) -> None:
     assert sum(t.type == "table_open" for t in tokens) == 1 and sum(t.type == "tr_open" for t in tokens) == 3
     assert sum(t.type == "td_open" for t in tokens) == 4
     assert [t.content.rstrip("\n") for t in tokens if t.type == "fence"] == [evil.rstrip("\n"), f"{evil}\n\n{evil}".rstrip("\n")]
-    word = " ".join(markdown._HIDDEN.sub(markdown._shown, evil).split())
+    word = " ".join(visible(evil).split())
     shown = _shown(page)
     assert f"before {word} behind".replace(" ", "") in shown.replace(" ", "")
     assert shown.replace(" ", "").count(word.replace(" ", "")) >= 12

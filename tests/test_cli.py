@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -71,6 +72,63 @@ def test_wrong_usage(built: Path, args: list[str]) -> None:
     assert concord(*args, cwd=built, code=2).stdout == ""
 
 
+def test_the_summary_of_a_build(repo: Path) -> None:
+    shown = concord("build", "--verbose", cwd=repo)
+    assert shown.stderr == ""  # no bars where nobody looks
+    rows = dict(re.findall(r"^(\w+) +(.*)$", shown.stdout, re.M))
+    assert list(rows) == ["files", "symbols", "links", "findings", "pages", "time", "store", "book"]
+    assert rows["files"] == "6  6 read"
+    assert re.fullmatch(r"\d+  \d+ exact, \d+ via import, \d+ names? leads? nowhere known", rows["links"])
+    assert re.fullmatch(r"(\d+)  \1 written, 0 unchanged, .* MB, .* claims", rows["pages"])
+    steps = re.findall(r"^  (\w+) +[\d.]+ s", shown.stdout, re.M)
+    assert steps == ["collect", "learn", "extract", "check", "history", "index", "link", "pass", "store", "pages"]
+    again = dict(re.findall(r"^(\w+) +(.*)$", concord("build", cwd=repo).stdout, re.M))
+    assert again["files"] == "6  6 unchanged"
+    assert re.fullmatch(r"(\d+)  0 written, \1 unchanged, .*", again["pages"])
+    assert [again[name] for name in ("symbols", "links", "findings")] == [
+        rows[name] for name in ("symbols", "links", "findings")
+    ]
+
+
+def test_the_summary_of_a_build_as_json(repo: Path) -> None:
+    write(repo, {"bad.py": "import yaml\n\n\ndef load(text):\n    return yaml.load(text)\n"})
+    first, again = build(repo), build(repo)
+    for summary in (first, again):
+        assert summary["totals"]["symbols"] > 5
+        assert list(summary["totals"]["links"]) == ["exact", "via_import", "unique_name", "candidate"]
+        assert summary["totals"]["links"]["exact"] > 0
+        assert sum(summary["totals"]["findings"].values()) == 1
+        assert summary["time"] >= sum(t for step, t in summary["seconds"].items() if step != "pass") > 0
+        assert summary["book"]["pages"] == summary["book"]["written"] + summary["book"]["unchanged"]
+    assert (first["book"]["unchanged"], again["book"]["written"]) == (0, 0)
+    assert first["totals"] == again["totals"]
+    (repo / "concordance.toml").write_text('[rules]\noff = ["PY-YAML"]\n')
+    assert sum(build(repo)["totals"]["findings"].values()) == 0  # of what the book says
+    assert build(repo, "--no-book")["book"] is None
+
+
+def test_bars_on_a_terminal(folder: Path) -> None:
+    program.crowd(folder, 150)
+    ours, theirs = os.openpty()
+    running = subprocess.Popen(
+        [program.CONCORD, "build", folder],
+        env=program.environment(TERM="xterm", COLUMNS="100"),
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # which is how a terminal ends
+        while piece := os.read(ours, 65536):
+            shown += piece
+    os.close(ours)
+    assert running.communicate()[0].startswith(b"files ")
+    assert running.returncode == 0
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    assert re.search(r"extract .* 150/150  [\d,]+ files/s", text)
+    assert re.search(r"pages .* [\d,]+/[\d,]+  [\d,]+ pages/s", text)
+
+
 def test_json_is_one_array_even_where_a_build_runs_first(repo: Path) -> None:
     done = concord("symbols", "a.py", "--json", cwd=repo)
     assert [row["qualified"] for row in json.loads(done.stdout)] == ["Tree", "Tree.grow"]
@@ -91,7 +149,9 @@ def test_questions_answer(built: Path) -> None:
 
 def test_declarations_are_listed_when_asked_for(repo: Path) -> None:
     """A prototype in a C header is no definition; a TypeScript declaration is all that there is."""
-    write(repo, {"a.h": "int f(int);\nstruct S;\nint g(void) { return 1; }\n", "a.d.ts": "declare function h(): void;\n"})
+    write(
+        repo, {"a.h": "int f(int);\nstruct S;\nint g(void) { return 1; }\n", "a.d.ts": "declare function h(): void;\n"}
+    )
     assert [row["name"] for row in ask("symbols", "a.h", cwd=repo)] == ["g"]
     assert [row["name"] for row in ask("symbols", "a.h", "--declarations", cwd=repo)] == ["f", "S", "g"]
     assert [row["name"] for row in ask("symbols", "a.d.ts", cwd=repo)] == ["h"]
@@ -242,7 +302,7 @@ def test_output_in_a_narrow_encoding(repo: Path) -> None:
 
 def test_build_says_what_it_did(repo: Path) -> None:
     said = concord("build", repo, "--verbose").stdout
-    assert re.search(r"^6 files, 6 read", said)
+    assert re.search(r"^files +6  6 read$", said, re.M)
     for step in ("collect", "learn", "extract", "history", "store"):
         assert re.search(rf"^  {step} +\d+\.\d\d s$", said, re.M)
     assert str(repo / ".concordance/index.db") in said

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from concordance.collect import source
 from concordance.collect.history import History, history
 from concordance.model import Change
 
@@ -52,7 +51,7 @@ def changes(folder: Path) -> dict[str, Change]:
 
 
 def read(folder: Path) -> History:
-    return history(str(folder), [entry.path for entry in source.walk(str(folder))])
+    return history(str(folder))
 
 
 def test_counts_authors_and_times(repo: Path) -> None:
@@ -100,12 +99,17 @@ def test_a_name_that_is_used_again(repo: Path) -> None:
     assert {path: change.commits for path, change in changes(repo).items()} == {"a": 1, "b": 2, "c": 2}
 
 
-def test_deleted_and_untracked_files_are_not_reported(repo: Path) -> None:
+def test_deleted_files_may_come_back(repo: Path) -> None:
+    """What is said depends on the commit alone, not on what lies in the work tree."""
     commit(repo, 1, "a", "gone")
     (repo / "gone").unlink()
     commit(repo, 2, "a")
     (repo / "new").write_text("x")
-    assert list(changes(repo)) == ["a"]
+    found = changes(repo)
+    assert list(found) == ["a", "gone"]
+    (repo / "gone").write_text("back")
+    (repo / "a").unlink()
+    assert changes(repo) == found
 
 
 def test_files_that_change_together(repo: Path) -> None:
@@ -179,7 +183,7 @@ def test_a_clone_without_all_contents(repo: Path) -> None:
     commit(repo, 2, "b")
     (repo / ".git/objects" / blob[:2] / blob[2:]).unlink()
     found = read(repo)
-    assert [(change.path, change.commits) for change in found.changes] == [("b", 1)]
+    assert [(change.path, change.commits) for change in found.changes] == [("a", 2), ("b", 1)]
     assert "git lacks some contents" in found.note
 
 
@@ -225,7 +229,6 @@ def test_counts_agree_with_git(repo: Path) -> None:
 @pytest.mark.skipif("CONCORDANCE_HISTORY" not in os.environ, reason="needs a repository with a long history")
 def test_a_long_history_fast() -> None:
     root = os.environ["CONCORDANCE_HISTORY"]
-    paths = [entry.path for entry in source.walk(root)]
     start = time.perf_counter()
-    found = history(root, paths)
+    found = history(root)
     assert time.perf_counter() - start < 2 + found.commits * 12 / 95_994

@@ -523,7 +523,7 @@ def test_nothing_that_a_repository_names_is_run(repo: Path, tmp_path: Path) -> N
     trace.unlink(missing_ok=True)
 
     assert paths(repo) == [".gitattributes", "a"]
-    assert [change.path for change in history.history(str(repo), paths(repo)).changes] == ["a"]
+    assert [change.path for change in history.history(str(repo)).changes] == ["a"]
     assert [entry.skip for entry in source.tree(str(repo), "HEAD")] == [Skip.UNREADABLE]
     with pytest.raises((Unreadable, ToolFailed)):
         list(source.blobs(str(repo), [blob]))

@@ -180,9 +180,9 @@ def test_no_examples(index: Index, path: str) -> None:
 
 
 def test_few_files_are_opened(index: Index) -> None:
-    index._open.clear()
+    index.open.clear()
     examples(index, "forest/trees.py")
-    assert len(index._open) <= 4
+    assert len(index.open) <= 4
 
 
 # --- cutting

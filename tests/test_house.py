@@ -10,10 +10,10 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "concordance"
 FILES = sorted(PACKAGE.rglob("*.py"))
-LEFT = ["version", "kinds", "model", "blocks", "errors", "config", "plugins"]
+LEFT = ["version", "signs", "kinds", "model", "blocks", "errors", "config", "tomllines", "settings", "plugins"]
 STAGES = ["collect", "extract", "facts", "link", "passes", "query", "render", "serve"]
-RIGHT = ["batch", "parallel", "forked", "linking", "writing", "showing", "checking", "passing", "pipeline", "api",
-         "terminal", "tasks", "cli"]  # fmt: skip
+RIGHT = ["noted", "batch", "parallel", "forked", "linking", "comparing", "differing", "writing", "showing", "checking", "staleness", "passing", "pipeline",
+         "api", "options", "following", "watching", "terminal", "tasks", "cli"]  # fmt: skip
 ORDER = {name: place for place, name in enumerate([*LEFT, *STAGES, *RIGHT])}
 PLUG_INS = ("extract/languages", "extract/rules", "link/languages", "link/bridges", "passes", "query/commands",
             "query/pages", "render/formats", "tasks")  # fmt: skip
@@ -26,7 +26,7 @@ FENCES = {  # module: where it may be imported
     "socket": ("serve",),
     "starlette": ("serve",),
 }
-BROAD = ("extract/engine.py", "pipeline.py", "serve/web.py", "cli.py")
+BROAD = ("extract/engine.py", "parallel.py", "pipeline.py", "watching.py", "serve/web.py", "cli.py")
 MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 
 

@@ -128,8 +128,9 @@ def test_no_manifest_of_ours(repo: Path, text: str) -> None:
     assert {"lib/manifest.json", "lib/x_docs.md"} <= set(found)
 
 
-def test_a_build_that_was_stopped_leaves_pages_that_are_known(repo: Path) -> None:
-    left = {"lib/manifest.json": _manifest(unfinished=True), "lib/x_docs.md": PAGE, "lib/.claims/x_docs.md.json": "{}", "lib/.claims/77.new": "", "lib/mine_docs.md": "# Mine\n"}
+@pytest.mark.parametrize("unfinished", [True, False], ids=["stopped", "manifest of another branch"])
+def test_pages_that_no_manifest_names_are_known(repo: Path, unfinished: bool) -> None:
+    left = {"lib/manifest.json": _manifest(unfinished=unfinished), "lib/x_docs.md": PAGE, "lib/.claims/x_docs.md.json": '{"page": "x"', "lib/.claims/77.new": "", "lib/mine_docs.md": "# Mine\n"}
     program.write(repo, left)
     found = {entry.path for entry in source.walk(str(repo))}
     assert "lib/mine_docs.md" in found

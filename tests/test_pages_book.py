@@ -225,7 +225,7 @@ def test_the_report(sample: Index) -> None:
 
 def test_a_long_ledger_is_parted(sample: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "_ROWS", 5)
-    pages = list(report.pages(sample, ""))
+    pages = [page for subject in report.subjects(sample) for page in report.pages(sample, subject)]
     assert [page.ref.part for page in pages] == list(range(1, len(pages) + 1))
     rows = sum(
         len(block.rows)

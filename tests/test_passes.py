@@ -23,6 +23,7 @@ from concordance.passes.layers import standings
 from concordance.passes.rank import ranks
 from concordance.query.cpprunners import cmake_commands, cmake_target
 from concordance.query.reach import reached, starts_in
+from concordance.query.reads import Reads
 from concordance.query.runners import Runners
 from concordance.query.whole import Band, Layer, folder_edges
 from concordance.query.whole import clusters as named_clusters
@@ -85,18 +86,18 @@ def test_the_graph_between_files() -> None:
 
 
 def test_the_rank_is_high_where_much_leads_and_source_counts_more() -> None:
-    files = {1: "source", 2: "source", 3: "source", 4: "test", 5: "test"}
-    found = ranks(files, [(1, 2, 4), (3, 2, 1), (1, 3, 1), (4, 5, 9)])
-    assert found[2] == 1.0
-    assert min(found.values()) == 0.0
-    assert found[3] > found[1] > found[5]
-    assert ranks({}, []) == {}
-    assert ranks({1: "source"}, []) == {1: 1.0}
+    files = ["source", "source", "source", "test", "test"]
+    found = ranks(files, [(0, 1, 4), (2, 1, 1), (0, 2, 1), (3, 4, 9)])
+    assert found[1] == 1.0
+    assert min(found) == 0.0
+    assert found[2] > found[0] > found[4]
+    assert ranks([], []) == []
+    assert ranks(["source"], []) == [1.0]
 
 
 def test_the_rank_of_many_files_takes_less_than_a_second() -> None:
     random.seed(1)
-    files = dict.fromkeys(range(20_000), "source")
+    files = ["source"] * 20_000
     pairs = list({(random.randrange(20_000), int(random.paretovariate(1)) % 20_000, 3) for _ in range(150_000)})
     began = time.process_time()
     ranks(files, pairs)
@@ -384,7 +385,7 @@ def test_files_that_changed_together_are_related(folder: Path) -> None:
 def _command(folder: Path, files: dict[str, str], path: str, language: str, name: str) -> str:
     program.write(folder, files)
     paths = [str(found.relative_to(folder)) for found in folder.rglob("*") if found.is_file()]
-    return Runners(str(folder), paths).command(path, language, name)
+    return Runners(str(folder), paths, Reads()).command(path, language, name)
 
 
 MAIN = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_b(self): pass\n\n\nif __name__ == '__main__':\n    {}\n"

@@ -299,7 +299,7 @@ def test_it_follows_the_files(repo: Path) -> None:
     assert ask("search", "chlorophyll", "--repo", repo) == []
 
 
-@pytest.mark.parametrize("harm", ["gone", "empty", "other version", "shelf gone", "a file"])
+@pytest.mark.parametrize("harm", ["gone", "empty", "other version", "shelf gone", "a file", "cut", "pieces gone"])
 def test_an_index_that_is_lost_is_made_anew(repo: Path, harm: str) -> None:
     build(repo)
     home = repo / ".concordance/text"
@@ -313,6 +313,10 @@ def test_an_index_that_is_lost_is_made_anew(repo: Path, harm: str) -> None:
                 Path(top, name).write_bytes(b"")
     elif harm == "other version":
         (home / "made").write_text("another")
+    elif harm in ("cut", "pieces gone"):  # what says that it is whole is whole
+        for path in home.glob("source/files/*.*"):
+            os.truncate(path, path.stat().st_size // 2) if harm == "cut" else path.name == "meta.json" or path.unlink()
+        write(repo, {"lib/b.py": "from a import Tree\n"})
     else:
         shutil.rmtree(home / "source/pieces")
     assert ask("search", "tree", "grow", "--repo", repo)[0]["path"] == "a.py"

@@ -336,7 +336,7 @@ def test_an_update_ends_where_a_first_build_would(rounds: list[list[tuple[str, s
 def test_a_build_stopped_while_an_index_is_ended(tmp_path: Path) -> None:
     """A stop may come when a writer of the full-text index has ended, but is not yet known to have."""
     (tmp_path / "text").mkdir()
-    writer = fulltext.TextWriter(str(tmp_path), fresh=True)
+    writer = fulltext.TextWriter(str(tmp_path), None)
     ended = next(iter(writer._writers.values()))
     ended.commit()
     ended.wait_merging_threads()

@@ -1,6 +1,7 @@
 """Says what a file is for in its repository: by its folders, its name, its language and its first lines.
 
-In: a path, the kind of its language, its first lines. Out: a `Category`. The first that holds:
+In: a path, the kind of its language, its first lines. Out: a `Category`. What the repository's settings say of a path
+counts before all else; then the first that holds:
 
 1. vendored: a folder on the way holds other people's code
 2. generated: a name, a folder (but for a README in it) or a comment at the top says so
@@ -15,8 +16,10 @@ In: a path, the kind of its language, its first lines. Out: a `Category`. The fi
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from concordance.collect.globs import Globs
+from concordance.collect.patterns import Patterns
 from concordance.model import Category
 
 _VENDORED = frozenset((
@@ -123,12 +126,23 @@ _TOP_CHARACTERS = 4000
 class Categories:
     """The categories of a repository's files; the folders' are kept, since files share them."""
 
-    def __init__(self) -> None:
+    def __init__(self, given: Sequence[tuple[str, str]] = ()) -> None:
+        """`given`: patterns of paths and what the owners say that those files are for; the last that fits counts."""
+        self._given = [Category(category) for _, category in given]
+        self._patterns = Patterns(pattern for pattern, _ in given)
         self._places: dict[str, Category | None] = {}
         self._names = Globs((glob, category) for category, globs in _NAMES for glob in globs.split())
 
+    def given(self, path: str, is_folder: bool = False) -> Category | None:
+        """What the owners say that a file is for, if they do."""
+        place = self._patterns.last(path, is_folder)
+        return self._given[place] if place >= 0 else None
+
     def of(self, path: str, kind: Category, top: str = "") -> Category:
         """What a file is for; `top` is its first stretch of text, where that counts."""
+        return self.given(path) or self._found(path, kind, top)
+
+    def _found(self, path: str, kind: Category, top: str) -> Category:
         folder, _, name = path.rpartition("/")
         if folder not in self._places:
             self._places[folder] = _place(folder)

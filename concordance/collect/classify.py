@@ -55,11 +55,15 @@ def decode(data: bytes, encoding_name: str) -> str:
 class Classifier:
     """Everything that is the same for all files of a repository, made once."""
 
-    def __init__(self, languages: Sequence[Language], largest: int, headers: str = "c") -> None:
-        """`largest`: bytes of text that are still read; `headers`: the language of a `.h` that tells nothing."""
+    def __init__(
+        self, languages: Sequence[Language], largest: int, headers: str = "c",
+        categories: Sequence[tuple[str, str]] = (),
+    ) -> None:  # fmt: skip
+        """`largest`: bytes of text that are still read; `headers`: the language of a `.h` that tells nothing;
+        `categories`: patterns of paths, and what the owners say that those files are for."""
         self.largest = largest
         self._headers = headers
-        self._categories = Categories()
+        self._categories = Categories(categories)
         claims = [(from_plugin(one), one.extensions, one.filenames, one.interpreters) for one in languages] + [
             (one, tuple(one.extensions.split()), tuple(one.filenames.split()), tuple(one.interpreters.split()))
             for one in (TEXT, *OTHERS)
@@ -111,7 +115,10 @@ class Classifier:
         """The form of an entry that is not opened: a link, a submodule, something unreadable."""
         file_type = self._by_name(path.rpartition("/")[2])[0]
         kind = file_type.kind if file_type else Category.SOURCE
-        category = Category.VENDORED if skip is Skip.SUBMODULE else self._categories.of(path, kind)
+        if skip is Skip.SUBMODULE:
+            category = self._categories.given(path, is_folder=True) or Category.VENDORED
+        else:
+            category = self._categories.of(path, kind)
         return Form("", category, "", _UNREAD_TYPES.get(skip, "file"), skip, note)
 
     def _binary(self, path: str, type_name: str, data: bytes) -> Form:

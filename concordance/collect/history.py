@@ -1,7 +1,8 @@
 """Reads the history of a repository's files from one run of `git log`.
 
-In: a folder and the paths of its files. Out: for each file how often, by whom and when it was changed,
-and which files were changed in the same commits.
+In: a folder. Out: for each file how often, by whom and when it was changed, and which files were changed in the same
+commits. Files that are not there any more are among them: what is said depends on the commit alone, so it holds
+whatever is deleted or brought back until the next one.
 
 Merges are left out: what they bring was already counted. Times are commit times, when a change came
 into this history; authors are named as `.mailmap` says. The log runs from new to old, so a rename is
@@ -26,7 +27,7 @@ from concordance.errors import ToolFailed
 from concordance.model import Change
 
 _MOST_FILES = 30  # of a commit that says something about which files belong together
-_MOST_TOGETHER = 20  # files that are kept beside each file
+_MOST_TOGETHER = 30  # files that are kept beside each file; some of them may be gone
 _LEAST_TOGETHER = 2  # commits that two files share before it is said of them
 _HEADER = b"\x01"
 _LOG = (
@@ -48,7 +49,7 @@ _LOG = (
 class History(NamedTuple):
     """What git remembers of the files."""
 
-    changes: tuple[Change, ...] = ()  # of the files that have a history, sorted as they were given
+    changes: tuple[Change, ...] = ()  # of all files that have a history, sorted by the bytes of their paths
     commits: int = 0
     note: str = ""  # what limits it: a shallow clone, no repository
 
@@ -76,8 +77,8 @@ class _Record:
         self.authors[commit.author] = self.authors.get(commit.author, 0) + 1
 
 
-def history(root: str, paths: Iterable[str]) -> History:
-    """The changes of the files at `paths`, which are relative to `root`."""
+def history(root: str) -> History:
+    """The changes of all files; paths are relative to `root`."""
     try:
         asked = b"".join(tools.run_git(root, "rev-parse", "--is-shallow-repository", "--show-prefix", "HEAD"))
     except ToolFailed:
@@ -85,14 +86,15 @@ def history(root: str, paths: Iterable[str]) -> History:
     shallow, prefix, _ = asked.split(b"\n", 2)
     below = ("--full-history", "--", ".") if prefix else ()
     notes = ["a shallow clone: only its newest commits are known"] if shallow == b"true" else []
-    wanted = list(paths)
     try:
-        commits, records = _read(_commits(tools.run_git(root, *_LOG, "-M", *below)), wanted)
+        commits, records = _read(_commits(tools.run_git(root, *_LOG, "-M", *below)))
     except ToolFailed:
-        commits, records = _read(_commits(tools.run_git(root, *_LOG, "-M100%", *below)), wanted)
+        commits, records = _read(_commits(tools.run_git(root, *_LOG, "-M100%", *below)))
         notes.append("git lacks some contents: renames with edits are not followed")
-    changes = tuple(_change(place, record, wanted) for place, record in enumerate(records) if record is not None)
-    return History(changes, commits, "; ".join(notes))
+    names = [os.fsdecode(path) for path in records]
+    changes = [_change(place, record, names) for place, record in enumerate(records.values())]
+    changes.sort(key=lambda change: os.fsencode(change.path))
+    return History(tuple(changes), commits, "; ".join(notes))
 
 
 def _commits(pieces: Iterable[bytes]) -> Iterator[_Commit]:
@@ -124,46 +126,44 @@ def _tokens(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield from whole
 
 
-def _read(commits: Iterable[_Commit], wanted: list[str]) -> tuple[int, list[_Record | None]]:
-    """How many commits there are, and the record of each wanted path that occurs in them."""
-    places = {os.fsencode(path): place for place, path in enumerate(wanted)}
-    records: list[_Record | None] = [None] * len(wanted)
+def _read(commits: Iterable[_Commit]) -> tuple[int, dict[bytes, _Record]]:
+    """How many commits there are, and the record of each path that occurs in them, by what the file is called now."""
+    records: dict[bytes, _Record] = {}
+    places: dict[bytes, int] = {}  # of a path among the records
     present: dict[bytes, bytes] = {}  # for a path of older commits, what the file is called now
     count = 0
     for commit in commits:
         count += 1
-        touched: list[int] = []
+        touched: list[_Record] = []
+        together: list[int] = []
         renamed: list[tuple[bytes, bytes]] = []
         for path, before in commit.changes:
             now = present.get(path, path)
             if before:
                 renamed.append((before, now))
-            place = places.get(now)
-            if place is None:
-                continue
-            record = records[place]
+            record = records.get(now)
             if record is None:
-                record = records[place] = _Record()
+                places[now] = len(places)
+                record = records[now] = _Record()
             record.add(commit)
-            touched.append(place)
+            touched.append(record)
+            together.append(places[now])
         present.update(renamed)  # now, not before: all names within a commit are of one time
-        if len(touched) > 1 and len(commit.changes) <= _MOST_FILES:
-            together = tuple(touched)
-            for place in touched:
-                record = records[place]
-                if record is not None:
-                    record.telling.append(together)
+        if 1 < len(touched) <= _MOST_FILES:
+            telling = tuple(together)
+            for record in touched:
+                record.telling.append(telling)
     return count, records
 
 
-def _change(place: int, record: _Record, wanted: list[str]) -> Change:
+def _change(place: int, record: _Record, names: list[str]) -> Change:
     counts = Counter(chain.from_iterable(record.telling))
     del counts[place]
-    together = sorted((-count, wanted[other]) for other, count in counts.items() if count >= _LEAST_TOGETHER)[
+    together = sorted((-count, names[other]) for other, count in counts.items() if count >= _LEAST_TOGETHER)[
         :_MOST_TOGETHER
     ]
     return Change(
-        wanted[place],
+        names[place],
         record.commits,
         tuple(sorted(record.authors.items(), key=lambda row: (-row[1], row[0]))),
         record.first,

@@ -34,8 +34,9 @@ from concordance.errors import (
 )
 from concordance.model import Entry, Skip
 
+Walked = tuple[list[Entry], dict[str, int]]  # files, and how many pages were passed over in which folder's book
 OWN_FOLDER = ".concordance"
-_CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn", ".bzr", ".jj", OWN_FOLDER})
+CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn", ".bzr", ".jj", OWN_FOLDER})
 _NOT_OURS = re.compile(r"(?:^|/)(?:\.\.?|\.git|\.concordance)?(?:/|$)", re.IGNORECASE)
 _SHUT_FOLDER = re.compile(r"could not open directory '(.*?)/?': ([^\n]*)", re.DOTALL)
 _SPECIAL = (
@@ -56,6 +57,11 @@ def find_root(start: str) -> str:
     return _folder_with(start, (".git", OWN_FOLDER)) or start
 
 
+def is_in_git(folder: str) -> bool:
+    """Whether a folder is, or lies in, a git work tree."""
+    return bool(_folder_with(folder, (".git",)))
+
+
 def _folder_with(folder: str, names: Iterable[str]) -> str:
     """The nearest folder upwards that holds one of the names; "" where none does."""
     while True:
@@ -72,21 +78,21 @@ def walk(root: str) -> list[Entry]:
     return walked(root)[0]
 
 
-def walked(root: str) -> tuple[list[Entry], dict[str, int]]:
+def walked(root: str) -> Walked:
     """Every file of a work tree or plain folder, and how many pages were passed over in which folder's book."""
     root = _checked(root)
     entries = None
-    if _folder_with(root, (".git",)):
-        entries = _git_entries(root)
+    if is_in_git(root):
+        entries = git_entries(root)
         if not entries and not os.path.lexists(os.path.join(root, ".git")):
             entries = None  # a folder that the repository around it ignores
     if entries is None:
         entries = list(_folder_entries(root))
-    entries.sort(key=_by_bytes)
+    entries.sort(key=by_bytes)
     return _without_own(root, entries)
 
 
-def _without_own(root: str, entries: list[Entry]) -> tuple[list[Entry], dict[str, int]]:
+def _without_own(root: str, entries: list[Entry]) -> Walked:
     """The entries without the pages that the program wrote."""
     paths = [entry.path for entry in entries]
     passed: set[str] = set()
@@ -98,7 +104,8 @@ def _without_own(root: str, entries: list[Entry]) -> tuple[list[Entry], dict[str
     return [entry for entry in entries if entry.path not in passed], counts
 
 
-def _by_bytes(entry: Entry) -> bytes:
+def by_bytes(entry: Entry) -> bytes:
+    """What entries are sorted by."""
     return os.fsencode(entry.path)
 
 
@@ -139,7 +146,7 @@ def _folder_entries(root: str) -> Iterator[Entry]:
             continue
         for item in items:
             path = f"{folder}/{item.name}" if folder else item.name
-            if item.name in _CONTROL_FOLDERS:
+            if item.name in CONTROL_FOLDERS:
                 continue
             try:
                 if item.is_dir(follow_symlinks=False):
@@ -173,6 +180,10 @@ def _link_note(root: str, path: str) -> str:
         target = os.readlink(path)
     except OSError as error:
         return f"points somewhere unknown: {error.strerror}"
+    inside = root.rstrip("/") + "/"
+    # What is outside may be there on one machine and not on another, and a book must not depend on that.
+    if not f"{os.path.normpath(os.path.join(os.path.dirname(path), target))}/".startswith(inside):
+        return f"points to {target}, outside the repository"
     try:
         # `stat` first: it gives up on a chain of 40 links, where `realpath` would go on to the end.
         os.stat(path)
@@ -183,7 +194,7 @@ def _link_note(root: str, path: str) -> str:
         if error.errno in (errno.EACCES, errno.EPERM):
             return f"points to {target}, which may not be looked at"
         return f"points to {target}, which does not exist"
-    if real == root or real.startswith(root.rstrip("/") + "/"):
+    if f"{real}/".startswith(inside):
         return f"points to {target}"
     return f"points to {target}, outside the repository"
 
@@ -191,11 +202,11 @@ def _link_note(root: str, path: str) -> str:
 # Git work trees
 
 
-def _git_entries(root: str) -> list[Entry] | None:
-    """What git lists below a folder; None where git is absent or sees no repository."""
-    listing = ("ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard")
+def git_entries(root: str, only: Iterable[str] = ()) -> list[Entry] | None:
+    """What git lists below a folder, or of some paths; None where git is absent or sees no repository."""
+    listing = ("ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard", "--", *only)
     try:
-        with tools.running_git(root, *listing) as git:
+        with tools.running_git(root, "--literal-pathspecs", *listing) as git:
             listed = git.output.read().split(b"\0")
             complaints = git.end()
     except ToolMissing:
@@ -235,13 +246,14 @@ def _work_tree_entries(root: str, listed: list[bytes]) -> list[Entry]:
             entries.append(Entry(path, 0, 0, Skip.SUBMODULE, f"at commit {commit}"))
         elif nested:
             entries.append(Entry(path, 0, 0, Skip.SUBMODULE, "a git repository that this one does not track"))
-        elif (entry := _on_disk(root, path, folders)) is not None:
+        elif (entry := on_disk(root, path, folders)) is not None:
             entries.append(entry)
     return entries
 
 
-def _on_disk(root: str, path: str, folders: dict[str, bool]) -> Entry | None:
-    """The entry of a listed path; None where it is not, or no more, a file of the work tree."""
+def on_disk(root: str, path: str, folders: dict[str, bool]) -> Entry | None:
+    """The entry of a listed path; None where it is not, or no more, a file of the work tree. What is found of folders
+    (`{"": True}` at first) is kept in `folders`."""
     folder = path.rpartition("/")[0]
     if folder not in folders:
         _follow(root, folder, folders)
@@ -290,7 +302,7 @@ def tree(root: str, revision: str) -> list[Entry]:
         entry._replace(note=f"points to {os.fsdecode(targets[entry.path])}") if entry.path in targets else entry
         for entry in entries
     ]
-    entries.sort(key=_by_bytes)
+    entries.sort(key=by_bytes)
     return entries
 
 

@@ -4,6 +4,10 @@ In: a file's text and facts, made into words by a worker (`prepared`). Out: `REP
 tantivy, and `Shelf`s to ask them. Whole files have fields (path, names, documentation, text), pieces only text, with
 positions for phrases. Source lies on another shelf than the rest, so that how common a word is among tests does not
 count for source. A first index is written beside its place and renamed; a reader sees what was last committed.
+
+Index and store cannot be committed in one moment. So the index notes which store it was made from and which it is made
+for, and the paths that differ between them, before it is changed: a build that was killed in between is known by it,
+and the next one puts these paths right.
 """
 
 from __future__ import annotations
@@ -35,6 +39,8 @@ PURPOSES = tuple(Category)  # a file's category is stored as a place in this lis
 _ON_SOURCE = frozenset((Category.SOURCE, Category.BUILD))
 _UNNAMED = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL))
 _FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
+# How tantivy says that an index is not as it left it, or that a build that was killed had begun to write the same.
+_DAMAGED = re.compile("FileDoesNotExist|FileAlreadyExists|[Cc]orrupt|InvalidData|UnexpectedEof")
 _HEAP = 50_000_000  # bytes of a writer
 _PACKAGE_FILES = ("__init__", "mod", "index", "lib")  # named by the folder they are in
 
@@ -127,18 +133,22 @@ def opened(folder: str, pieces: bool) -> tantivy.Index:
 class TextWriter:
     """Writes the index of one build. Leave it by `finish` and `place_it`, or by `abandon`."""
 
-    def __init__(self, folder: str, fresh: bool) -> None:
+    def __init__(self, folder: str, store: str | None) -> None:
+        """`store` is the mark of the store that the build starts from; None where there is none."""
         self.home = os.path.join(folder, "text")
-        self.fresh = fresh or not is_whole(folder)
+        apart = None if store is None else astray(folder, store)
+        self.fresh = apart is None
+        self.astray = apart or frozenset()  # the paths that must be put or removed, besides what has changed
+        self._store = store or ""
+        self._touched: set[str] = set()
         self.target = f"{self.home}.{os.getpid()}.new" if self.fresh else self.home
         if self.fresh:
             for left in os.listdir(folder):  # of builds that were killed
                 if left.startswith("text.") and left.endswith(".new"):
                     shutil.rmtree(os.path.join(folder, left), ignore_errors=True)
-        homes = [(shelf, pieces) for shelf in SHELVES for pieces in (False, True)]
         self._writers: dict[tuple[str, bool], tantivy.IndexWriter] = {}
         with self._guarded():
-            for home in homes:
+            for home in ((shelf, pieces) for shelf in SHELVES for pieces in (False, True)):
                 self._writers[home] = opened(_home(self.target, *home), home[1]).writer(_HEAP, 1)
 
     @contextmanager
@@ -148,6 +158,10 @@ class TextWriter:
             yield
         except (OSError, ValueError, RuntimeError) as error:
             self.abandon()
+            if not self.fresh and _DAMAGED.search(str(error)):
+                with suppress(OSError):  # without it, it is no index
+                    os.remove(os.path.join(self.home, "made"))
+                raise StoreBroken(f"the full-text index {self.home} is damaged: {error}", "Build again") from error
             advice = "Free some space on that disk, and build again; the last complete store is as it was"
             raise StoreFailed(f"the full-text index {self.home} could not be written: {error}", advice) from error
 
@@ -184,19 +198,19 @@ class TextWriter:
             self._remove(path)
 
     def _remove(self, path: str) -> None:
-        for writer in self._writers.values() if _is_text(path) else ():
-            writer.delete_documents_by_term("path", path)
+        if _is_text(path):
+            self._touched.add(path)
+            for writer in self._writers.values():
+                writer.delete_documents_by_term("path", path)
 
-    def finish(self) -> None:
-        """Writes all to the disk, and ends the writers' threads."""
+    def finish(self, store: str) -> None:
+        """Writes all to the disk, and ends the writers' threads; `store` is the mark of the store it is made for."""
         with self._guarded():
+            _keep(self.target, _Note(_version(), "" if self.fresh else self._store, store, sorted(self._touched)))
             for writer in self._writers.values():
                 writer.commit()
                 writer.wait_merging_threads()
             self._writers.clear()
-            if self.fresh:
-                with open(os.path.join(self.target, "made"), "w") as file:
-                    file.write(_version())
 
     def place_it(self) -> None:
         """Makes it the index."""
@@ -221,16 +235,56 @@ def _home(place: str, shelf: str, pieces: bool) -> str:
     return os.path.join(place, shelf, "pieces" if pieces else "files")
 
 
+class _Note(NamedTuple):
+    """What an index says of itself."""
+
+    version: str  # of the program that made it
+    before: str  # the mark of the store that it was made from, "" where all of it was made anew …
+    after: str  # … and of the one that it is made for
+    paths: list[str]  # in what it may differ from either, until the latter is the store
+
+
+def _keep(place: str, note: _Note) -> None:
+    aside = os.path.join(place, "made.new")
+    with open(aside, "wb") as file:
+        file.write(msgspec.json.encode(note))
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(aside, os.path.join(place, "made"))
+
+
+def _note(folder: str) -> _Note | None:
+    """What the index says of itself; None where there is none that can be read, made as this program makes it."""
+    place = os.path.join(folder, "text")
+    homes: Iterable[str] = (_home(place, shelf, pieces) for shelf in SHELVES for pieces in (False, True))
+    try:
+        with open(os.path.join(place, "made"), "rb") as file:
+            note = msgspec.json.decode(file.read(), type=_Note)
+    except (OSError, ValueError, msgspec.MsgspecError):
+        return None
+    there = all(os.path.isfile(os.path.join(home, "meta.json")) for home in homes) and not _has_links(place)
+    return note if there and note.version == _version() else None
+
+
+def _has_links(place: str) -> bool:
+    """Whether anything of an index leads elsewhere: a repository may come with one of its own making."""
+    tops = os.walk(place)
+    return os.path.islink(place) or any(
+        os.path.islink(os.path.join(top, name)) for top, folders, names in tops for name in (*folders, *names)
+    )
+
+
 def is_whole(folder: str) -> bool:
     """Whether there is an index that can be read, made as this program makes it."""
-    place = os.path.join(folder, "text")
-    try:
-        with open(os.path.join(place, "made")) as file:
-            made = file.read(100) == _version()
-    except (OSError, ValueError):
-        return False
-    homes: Iterable[str] = (_home(place, shelf, pieces) for shelf in SHELVES for pieces in (False, True))
-    return made and not os.path.islink(place) and all(os.path.isfile(os.path.join(home, "meta.json")) for home in homes)
+    return _note(folder) is not None
+
+
+def astray(folder: str, store: str) -> frozenset[str] | None:
+    """The paths in which the index may say another thing than the store of a mark; None where it may in all of them."""
+    note = _note(folder)
+    if note is None or store not in (note.before, note.after) or not store:
+        return None
+    return frozenset(note.paths if note.after != store else ())  # the build that it was made for was stopped
 
 
 @cache

@@ -72,6 +72,40 @@ def packed_edges(edges: Iterable[int]) -> bytes:
     return array("Q", sorted(edges)).tobytes()
 
 
+def unpacked_edges(edges: bytes) -> Iterator[tuple[int, int, int]]:
+    """The edges of one file: target, user, way."""
+    for one in array("Q", edges):
+        yield one >> _TARGET, (one >> _USER) & ((1 << _TARGET - _USER) - 1), one & _WAY
+
+
+def targets_of(edges: bytes) -> set[int]:
+    """The ids that the edges of one file lead to."""
+    halves = array("I", edges)
+    return set(halves[1::2] if _LITTLE else halves[::2])
+
+
+def is_run(one: int) -> bool:
+    """Whether something is run, or loaded, by an edge."""
+    return one & _WAY <= Way.LOADS
+
+
+def moved_edge(one: int, moved: Mapping[int, int]) -> int:
+    """An edge with the ids that its ends have now."""
+    target, user = one >> _TARGET, one >> _USER & (1 << _TARGET - _USER) - 1
+    return edge(moved.get(target, target), moved.get(user, user), one & _WAY)
+
+
+def ends_of(one: int) -> tuple[int, int]:
+    """The target and the user of an edge."""
+    return one >> _TARGET, one >> _USER & (1 << _TARGET - _USER) - 1
+
+
+def remapped(edges: bytes, moved: Mapping[int, int]) -> bytes:
+    """The edges of one file with other ids for some targets."""
+    every, low = array("Q", edges), (1 << _TARGET) - 1
+    return packed_edges([moved.get(one >> _TARGET, one >> _TARGET) << _TARGET | one & low for one in every])
+
+
 def joined(parts: Iterable[bytes], top: int) -> bytes:
     """The edges of all files as a graph; `top` lies above all ids."""
     every = array("Q")
@@ -81,6 +115,33 @@ def joined(parts: Iterable[bytes], top: int) -> bytes:
     counts = Counter(halves[1::2] if _LITTLE else halves[::2])
     starts = array("I", accumulate((counts[identity] for identity in range(top)), initial=0))
     return struct.pack("<I", len(starts)) + starts.tobytes() + (halves[::2] if _LITTLE else halves[1::2]).tobytes()
+
+
+def patched(packed: bytes, gone: Sequence[int], come: Sequence[int], top: int) -> bytes:
+    """A graph without some edges and with some others: as `joined` gives it, for a tenth of the time."""
+    (count,) = struct.unpack_from("<I", packed)
+    starts, users, made, begins = array("I"), array("I"), array("I"), array("I")
+    starts.frombytes(packed[4 : 4 + 4 * count])
+    users.frombytes(packed[4 + 4 * count :])
+    starts.extend([starts[-1]] * (top + 1 - count))
+    low = (1 << _TARGET) - 1
+    changes: defaultdict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for place, edges in enumerate((gone, come)):
+        for one in edges:
+            changes[one >> _TARGET][place].append(one & low)
+    done = shift = 0
+    for target in sorted(changes):
+        less, more = changes[target]
+        begins.extend(starts[done : target + 1] if not shift else [one + shift for one in starts[done : target + 1]])
+        made.extend(users[starts[done] : starts[target]])
+        had = Counter(users[starts[target] : starts[target + 1]])
+        had.subtract(less)
+        had.update(more)
+        made.extend(sorted(had.elements()))
+        done, shift = target + 1, len(made) - starts[target + 1]
+    begins.extend([one + shift for one in starts[done:]])
+    made.extend(users[starts[done] :])
+    return struct.pack("<I", len(begins)) + begins.tobytes() + made.tobytes()
 
 
 _LITTLE = array("I", array("Q", [1]).tobytes())[0] == 1  # which half of a number comes first in memory

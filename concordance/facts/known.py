@@ -10,8 +10,9 @@ from typing import NamedTuple
 from concordance.errors import StoreBroken
 from concordance.model import File
 
+from . import schema
+from .handed import Learned
 from .read import Facts
-from .write import Learned
 
 
 class Known(NamedTuple):
@@ -23,11 +24,11 @@ class Known(NamedTuple):
 
 
 def known(folder: str, readers: str) -> Known | None:
-    """The last build by these readers; None where there is none, or it is another's or broken."""
+    """The last build by these readers; None where there is none, it is another's or broken, or best made anew."""
     try:
         with Facts(folder) as facts:
             meta = facts.meta()
-            if meta.get("readers") != readers:
+            if meta.get("readers") != readers or schema.is_outgrown(meta):
                 return None
             return Known({file.path: file for file in facts.files()}, meta, facts.macros())
     except StoreBroken:

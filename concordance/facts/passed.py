@@ -6,7 +6,8 @@ column.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -35,15 +36,26 @@ def packed_tested(rows: Mapping[int, tuple[Sequence[tuple[int, Sequence[int]]], 
     })  # fmt: skip
 
 
+def moved_tested(data: bytes, moved: Mapping[int, int]) -> bytes:
+    """The tests of files with the ids that files and tests have now."""
+    rows = msgspec.msgpack.decode(data, type=_Tested) if data else {}
+    return encoded({
+        moved.get(base, base): (
+            [(steps, packed([moved.get(one, one) for one in unpacked(column)])) for steps, column in near], farther
+        )
+        for base, (near, farther) in rows.items()
+    })  # fmt: skip
+
+
 class TestedFiles:
     """The tests of all files; those of one are unpacked when they are asked for."""
 
     def __init__(self, data: bytes) -> None:
-        self._rows = msgspec.msgpack.decode(data, type=_Tested) if data else {}
+        self.rows = msgspec.msgpack.decode(data, type=_Tested) if data else {}
 
     def of(self, base: int) -> Tested:
         """The tests of a file by its id."""
-        near, farther = self._rows.get(base, ([], 0))
+        near, farther = self.rows.get(base, ([], 0))
         return Tested([(one, steps) for steps, column in near for one in unpacked(column)], farther)
 
 
@@ -60,3 +72,13 @@ def standings_from(data: bytes) -> dict[int, tuple[int, int]]:
 def clusters_from(data: bytes) -> list[tuple[int, list[int]]]:
     """Groups of files by their ids, each with its key file."""
     return msgspec.msgpack.decode(data, type=list[tuple[int, list[int]]]) if data else []
+
+
+def paths_from(data: bytes) -> list[str]:
+    """Some paths."""
+    return [os.fsdecode(path) for path in msgspec.msgpack.decode(data, type=list[bytes])] if data else []
+
+
+def packed_paths(paths: Iterable[str]) -> bytes:
+    """Some paths as bytes, in whatever encoding their names are."""
+    return encoded([os.fsencode(path) for path in sorted(paths)])

@@ -19,8 +19,9 @@ from concordance.errors import StoreBroken
 from concordance.model import Category, Change, File, FileFacts, Finding, Flow, Links, Term, Trust
 
 from . import pack, schema
+from .handed import Learned
 from .pack import Named, Outline, unpack, unpack_flow, unpack_links, unpack_named, unpack_outline, unpack_terms
-from .write import Learned
+from .touched import Aspect
 
 Decoded = TypeVar("Decoded")
 
@@ -125,6 +126,13 @@ class Facts:
         """Lets go of the store."""
         self._connection.close()
 
+    def touched_since(self, update: int) -> dict[str, set[str]]:
+        """What changed since an update, by aspect; every aspect is there."""
+        found: dict[str, set[str]] = {aspect.value: set() for aspect in Aspect}
+        for aspect, key in self._rows("SELECT aspect, key FROM touched WHERE at > ?", (update,)):
+            found[aspect].add(os.fsdecode(key))
+        return found
+
     def meta(self) -> dict[str, str]:
         """What the build noted of itself."""
         return {str(key): str(value) for key, value in self._rows("SELECT key, value FROM meta")}
@@ -170,8 +178,7 @@ class Facts:
             return []
         own = self._decoded(pack.unpack_findings, row[1]) if row[1] else ()
         theirs = self._decoded(pack.unpack_remarks, row[2]) if row[2] else ()
-        trial = row[0] in (Category.TEST, Category.BENCHMARK)
-        kept = {finding for finding in (*own, *theirs) if finding.everywhere or not trial}
+        kept = said({*own, *theirs}, row[0])
         return sorted(kept, key=lambda finding: (finding.line, finding.col, finding.by, finding.message))
 
     def names_in(self, path: str) -> Named:
@@ -356,6 +363,12 @@ class Facts:
         found = ((base, self._decoded(unpack_terms, packed)) for base, packed in rows)
         return {base: terms for base, terms in found if terms}
 
+    def terms_of(self, path: str) -> tuple[Term, ...]:
+        """The terms of a file."""
+        query = "SELECT packed FROM facts JOIN file ON facts.file = file.id WHERE path = ?"
+        row = self._row(query, schema.stored_path(path))
+        return self._decoded(unpack_terms, row[0]) if row else ()
+
     def read_count(self) -> int:
         """How many files have facts."""
         return self._count("facts")
@@ -371,6 +384,12 @@ class Facts:
         row = self._row("SELECT packed FROM change WHERE path = ?", schema.stored_path(path))
         decode = msgspec.msgpack.Decoder(schema.StoredChange).decode
         return schema.change_from(path, self._decoded(decode, row[0])) if row else None
+
+
+def said(found: Iterable[Finding], category: str) -> list[Finding]:
+    """Of what was found in a trial, only what is worth saying there."""
+    trial = category in (Category.TEST, Category.BENCHMARK)
+    return [finding for finding in found if finding.everywhere or not trial]
 
 
 def _parts(values: Iterable[int]) -> Iterator[tuple[int, ...]]:

@@ -11,12 +11,14 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
 from concordance.model import Change, File
 
-VERSION = 7
+VERSION = 8
+_TIMES, _ALWAYS = 4, 100_000  # ids: of those that the first build gave, and beside them
 
 _TYPES = {"int": "INTEGER", "str": "TEXT", "float": "REAL", "bool": "INTEGER", "bytes": "BLOB"}
 
@@ -26,17 +28,21 @@ def _columns(row: type[Any]) -> str:
     return ", ".join(f"{name} {_TYPES.get(str(kind), 'BLOB')}" for name, kind in row.__annotations__.items())
 
 
-# What linking gives, made anew as a whole.
-LINKED = ("link", "used", "missed", "override", "extends")
+# What linking gives. Each file's part is kept as it was given, too, so that one can be put in place of another: what a
+# file mentions, where it leads and its share of the rest lie apart, for each is read without the others.
+LINKED = ("link", "linked", "led", "mention", "used", "missed", "override", "extends")
 LINK_TABLES = """
 CREATE TABLE link (file INTEGER PRIMARY KEY, packed BLOB);
+CREATE TABLE linked (file INTEGER PRIMARY KEY, imports BLOB, named INTEGER, resolved INTEGER, uses BLOB, rest BLOB);
+CREATE TABLE led (file INTEGER PRIMARY KEY, base INTEGER, included BLOB, files BLOB, loads BLOB, edges BLOB);
+CREATE TABLE mention (file INTEGER PRIMARY KEY, names BLOB);
 CREATE TABLE used (target INTEGER, user INTEGER, roles INTEGER, trust INTEGER, times INTEGER);
 CREATE TABLE missed (name TEXT PRIMARY KEY, calls INTEGER, uses INTEGER) WITHOUT ROWID;
 CREATE TABLE override (symbol INTEGER, target INTEGER, trust INTEGER);
 CREATE TABLE extends (symbol INTEGER, target INTEGER)
 """
 LINK_INDEXES = """
-CREATE INDEX used_target ON used (target);
+CREATE INDEX used_target ON used (target, user);
 CREATE INDEX override_symbol ON override (symbol);
 CREATE INDEX override_target ON override (target);
 CREATE INDEX extends_symbol ON extends (symbol);
@@ -54,6 +60,7 @@ CREATE TABLE symbol (id INTEGER PRIMARY KEY, name TEXT, kind TEXT, file INTEGER,
 CREATE TABLE pass (name TEXT PRIMARY KEY, packed BLOB) WITHOUT ROWID;
 CREATE TABLE term (text TEXT PRIMARY KEY, files INTEGER) WITHOUT ROWID;
 CREATE TABLE change (path PRIMARY KEY, packed BLOB) WITHOUT ROWID;
+CREATE TABLE touched (aspect TEXT, key BLOB, at INTEGER, PRIMARY KEY (aspect, key)) WITHOUT ROWID;
 CREATE TABLE macro (file INTEGER PRIMARY KEY, packed BLOB);
 """
 
@@ -121,3 +128,13 @@ def change_from(path: str, value: StoredChange) -> Change:
 def path_from(value: str | bytes) -> str:
     """The path of a stored value."""
     return os.fsdecode(value) if isinstance(value, bytes) else value
+
+
+def grown(top: int, fresh: bool) -> dict[str, str]:
+    """What a store notes of the ids that were given: the highest, and what that was after the first build."""
+    return {"top": str(top), **({"first top": str(top)} if fresh else {})}
+
+
+def is_outgrown(meta: Mapping[str, str]) -> bool:
+    """Whether so many ids were given up, by files that got others, that a store made anew would be a fraction of it."""
+    return int(meta.get("top", "0")) > _TIMES * int(meta.get("first top", "0")) + _ALWAYS

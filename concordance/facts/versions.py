@@ -26,7 +26,7 @@ def linkers() -> str:
 
 def pages() -> str:
     """The version of all that makes pages."""
-    return _digest(["blocks.py", "version.py", "writing.py"], ["query", "render"], "")
+    return _digest(["blocks.py", "signs.py", "version.py", "writing.py"], ["query", "render"], "")
 
 
 def _digest(files: list[str], stages: list[str], more: str) -> str:

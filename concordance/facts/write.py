@@ -11,64 +11,23 @@ import errno
 import glob
 import os
 import sqlite3
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
+from typing import Any
 
 import msgspec
 
 from concordance.errors import StoreBroken, StoreFailed
-from concordance.model import RUN, Change, File, Finding, unpacked
+from concordance.model import RUN, Change, File, Finding
 
-from . import schema
+from . import linkrows, schema
+from .asked import Asked
+from .handed import Before, Learned, Linkable, Reading
+from .linkrows import Columns, LinkedFile
 from .pack import unpack
-
-# One file's macros: name and form of each, as `extract.macros` has them; the store only keeps them.
-Learned = tuple[tuple[bytes, str], ...]
-
-
-class Reading(NamedTuple):
-    """One file as a worker has read it."""
-
-    file: File
-    packed: bytes  # its facts, empty where it was not read
-    flow: bytes  # its flow, empty where its language has no names to link
-    words: bytes  # for the full-text index
-    # name, kind, place, line, declaration, column, public, key, whether it is a test
-    symbols: tuple[tuple[str, str, int, int, bool, int, bool, str, bool], ...]
-    terms: tuple[str, ...]  # distinct
-    key: bytes  # of the cache; empty where there is nothing to keep
-    problems: int  # findings that say that it could not be read whole
-    cached: bool
-
-
-class Linkable(NamedTuple):
-    """One file as the linker needs it."""
-
-    id: int
-    base: int  # the id of the file as a target; its symbols' ids follow
-    path: str
-    language: str
-    category: str
-    flow: bytes  # empty where there is nothing to link
-
-
-class LinkedFile(NamedTuple):
-    """What linking one file gives."""
-
-    file: int  # its id
-    links: bytes  # packed
-    uses: tuple[bytes, ...]  # in columns: target, user, roles, trust, times; empty where there are none
-    missed: dict[str, tuple[int, int]]  # names that lead nowhere: how often they are called, and stand there at all
-    overrides: list[tuple[int, int, int]]  # method, what it overrides, trust
-    edges: bytes  # who leads to whom, packed as in `graph`
-    named: int  # expressions that name something …
-    resolved: int  # … of which so many lead somewhere
-    base: int  # the id of the file as a target
-    loads: bytes  # the ids of the files that it needs when it is loaded, packed
-    extends: list[tuple[int, int]]  # class, base
-
+from .touched import Aspect, Known, Touched, band
 
 # What SQLite says where the disk, not the store, is at fault.
 _DISK = frozenset((sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN,
@@ -84,7 +43,18 @@ class Writer:
         self.fresh = fresh
         self.target = f"{self.path}.{os.getpid()}.new" if fresh else self.path
         self.terms: Counter[str] = Counter()
+        self.touched = Touched()
+        self._is_new = fresh  # whether all that pages read may be other than it was
         self._ids: dict[str, int] = {}
+        self.before: dict[str, Before] = {}  # by path: the files that were read again or are gone
+        self.added: set[str] = set()
+        self.retested = False  # whether there are other tests than before
+        self.relinked: list[tuple[int, Columns, Columns]] = []  # file, its uses before, and after
+        self.led: list[tuple[linkrows.Part, linkrows.Part]] = []  # the same files' parts, before and after
+        self.moved: dict[int, int] = {}  # the ids of symbols and files that are others now
+        self._paths: dict[int, str] = {}
+        self._old_bases: list[tuple[int, str]] = []  # with the paths of the files that have them, rising
+        self._new_bases: list[tuple[int, str]] = []  # likewise, of this update
         self._next = 1
         self._base = 1
         self._open: sqlite3.Connection | None = None
@@ -113,8 +83,9 @@ class Writer:
     def _resume(self) -> None:
         self._open = schema.connect(self.target, "rw")
         self._connection.execute("PRAGMA synchronous = NORMAL")
-        rows = self._connection.execute("SELECT id, path FROM file").fetchall()
-        self._ids = {schema.path_from(path): identity for identity, path in rows}
+        rows = self._connection.execute("SELECT base, id, path FROM file ORDER BY base").fetchall()
+        self._ids = {schema.path_from(path): identity for _, identity, path in rows}
+        self._old_bases = [(base, schema.path_from(path)) for base, _, path in rows]
         self._next = max(self._ids.values(), default=0) + 1
         (base,) = self._connection.execute("SELECT max(base) FROM file").fetchone()
         (symbol,) = self._connection.execute("SELECT max(id) FROM symbol").fetchone()
@@ -130,15 +101,24 @@ class Writer:
         for reading in readings:
             path = reading.file.path
             identity = self._ids.get(path)
+            before, rank = None, None
             if identity is None:
                 identity = self._ids[path] = self._next
                 self._next += 1
+                self.added.add(path)
+                base = self._new_base(path, len(reading.symbols))
             else:
-                self._forget(identity)
+                before = self._known(identity)
+                had = self._forget(identity, path)
+                # As long as its symbols are the same, so are their ids, and nothing that leads to them changes.
+                keys = tuple(symbol[7] for symbol in reading.symbols)
+                base = had.base if had.keys == keys else self._new_base(path, len(keys))
+                rank = had.rank
+                self.retested |= had.is_other({s[7]: (s[1], s[8]) for s in reading.symbols})
             row = reading.file
-            base = self._base
-            self._base += 1 + len(reading.symbols)
-            files.append((identity, base, schema.stored_path(path), *row[1:]))
+            if not self.fresh:
+                self.touched.read(path, before, Known(row, reading.packed, reading.symbols))
+            files.append((identity, base, rank, schema.stored_path(path), *row[1:]))
             if reading.packed:
                 facts.append((identity, reading.packed))
             if reading.flow:
@@ -146,36 +126,65 @@ class Writer:
             symbols += [(base + 1 + s[2], s[0], s[1], identity, *s[2:]) for s in reading.symbols]
             self.terms.update(reading.terms)
         run = self._connection.executemany
-        run(f"INSERT INTO file (id, base, {schema.FILE_COLUMNS}) VALUES (?, ?, {schema.FILE_MARKS})", files)  # noqa: S608
+        run(f"INSERT INTO file (id, base, rank, {schema.FILE_COLUMNS}) VALUES (?, ?, ?, {schema.FILE_MARKS})", files)  # noqa: S608
         run("INSERT INTO facts VALUES (?, ?)", facts)
         run("INSERT INTO flow VALUES (?, ?)", flows)
         run("INSERT INTO symbol VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", symbols)
+
+    def _new_base(self, path: str, symbols: int) -> int:
+        base = self._base
+        self._new_bases.append((base, path))
+        self._base += 1 + symbols
+        return base
 
     def remove(self, path: str) -> None:
         """Forgets a file."""
         with self._guarded():
             identity = self._ids.pop(path, None)
             if identity is not None:
-                self._forget(identity)
+                self.touched.read(path, self._known(identity), None)
+                self._forget(identity, path)
                 self._connection.execute("DELETE FROM macro WHERE file = ?", (identity,))
 
-    def _forget(self, identity: int) -> None:
-        """Takes out what reading a file anew puts in again."""
+    def _known(self, identity: int) -> Known | None:
+        """A file as it is known."""
+        run = self._connection.execute
+        query = f"SELECT {schema.FILE_COLUMNS} FROM file WHERE id = ?"  # noqa: S608
+        row = run(query, (identity,)).fetchone()
+        facts = run("SELECT packed FROM facts WHERE file = ?", (identity,)).fetchone()
+        query = (
+            "SELECT name, kind, place, line, declaration, col, public, key, test FROM symbol WHERE file = ? "
+            "ORDER BY place"
+        )
+        symbols = run(query, (identity,)).fetchall()
+        return Known(File(schema.path_from(row[0]), *row[1:]), facts[0] if facts else b"", symbols) if row else None
+
+    def _forget(self, identity: int, path: str) -> Before:
+        """Takes out what reading a file anew puts in again, and gives it."""
         run = self._connection.execute
         row = run("SELECT packed FROM facts WHERE file = ?", (identity,)).fetchone()
         if row:
             self.terms.subtract({term.text for term in unpack(row[0]).terms})
+        query = "SELECT base, rank, language, category, skip, note, (SELECT packed FROM flow WHERE file = id) FROM file"
+        base, rank, language, *form, flow = run(f"{query} WHERE id = ?", (identity,)).fetchone()
+        rows = run("SELECT key, kind, test FROM symbol WHERE file = ? ORDER BY place", (identity,)).fetchall()
+        keys, kinds = tuple(row[0] for row in rows), tuple((row[1], bool(row[2])) for row in rows)
+        had = Before(identity, base, path, language, keys, kinds, flow or b"", tuple(form), rank)
         run("DELETE FROM file WHERE id = ?", (identity,))
         run("DELETE FROM facts WHERE file = ?", (identity,))
         run("DELETE FROM flow WHERE file = ?", (identity,))
         run("DELETE FROM remark WHERE file = ?", (identity,))
         run("DELETE FROM symbol WHERE file = ?", (identity,))
+        return self.before.setdefault(path, had)
 
     def put_changes(self, changes: Iterable[Change]) -> None:
         """Writes the files' history, in place of what was known of it; by path, so that an edit leaves it as it is."""
         encode = msgspec.msgpack.Encoder().encode
         rows = [(schema.stored_path(change.path), encode(schema.stored_change(change))) for change in changes]
         with self._guarded():
+            if not self.fresh:
+                known = dict(self._connection.execute("SELECT path, packed FROM change").fetchall())
+                self.touched.add(Aspect.HISTORY, map(schema.path_from, _other(known, dict(rows))))
             self._connection.execute("DELETE FROM change")
             self._connection.executemany("INSERT INTO change VALUES (?, ?)", rows)
 
@@ -193,33 +202,61 @@ class Writer:
         encode = msgspec.msgpack.Encoder().encode
         said = [(self._ids[path], encode(found)) for path, found in rows if path in self._ids]
         with self._guarded():
+            if not self.fresh:
+                paths = {identity: path for path, identity in self._ids.items()}
+                known = dict(self._connection.execute("SELECT file, packed FROM remark").fetchall())
+                asked = known if anew else {identity: known[identity] for identity, _ in said if identity in known}
+                self.touched.add(Aspect.TEXT, (paths[one] for one in _other(asked, dict(said)) if one in paths))
             if anew:
                 self._connection.execute("DELETE FROM remark")
             self._connection.executemany("INSERT OR REPLACE INTO remark VALUES (?, ?)", said)
 
     def put_links(self, rows: Iterable[LinkedFile]) -> None:
-        """Writes what files' names mean, who uses what and which methods override which; all links, for a use of a
-        symbol is known by its id, and ids change when a file does."""
+        """Writes what all files' names mean, who uses what and which methods override which."""
+        self._is_new = True
         with self._guarded():
-            run = self._connection
-            missed: dict[str, tuple[int, int]] = {}
-            if not self.fresh:  # to drop a table costs less than to empty it; an index is best made at the end
-                for table in schema.LINKED:
-                    run.execute(f"DROP TABLE {table}")
-                for statement in schema.LINK_TABLES.split(";"):
-                    run.execute(statement)
+            linkrows.put_all(self._connection, rows, self.fresh)
+
+    def relink(self, rows: Iterable[LinkedFile], gone: Iterable[int]) -> None:
+        """Writes the parts of some files in place of what they had, and takes out those of others."""
+        with self._guarded():
+            for file in gone:
+                had = linkrows.remove(self._connection, file)
+                self._compare(file, had, linkrows.Part())
+                self.relinked.append((file, had.uses, ()))
+                self.led.append((had, linkrows.Part()))
             for row in rows:
-                run.execute("INSERT INTO link VALUES (?, ?)", (row.file, row.links))
-                columns = zip(*map(unpacked, row.uses), strict=True)
-                run.executemany("INSERT INTO used VALUES (?, ?, ?, ?, ?)", columns)
-                run.executemany("INSERT INTO override VALUES (?, ?, ?)", row.overrides)
-                run.executemany("INSERT INTO extends VALUES (?, ?)", row.extends)
-                for name, (calls, uses) in row.missed.items():
-                    had = missed.get(name, (0, 0))
-                    missed[name] = (had[0] + calls, had[1] + uses)
-            run.executemany("INSERT INTO missed VALUES (?, ?, ?)", ((name, *missed[name]) for name in sorted(missed)))
-            for statement in () if self.fresh else schema.LINK_INDEXES.split(";"):
-                run.execute(statement)
+                old = linkrows.part(self._connection, row.file) or linkrows.Part()
+                linkrows.replace(self._connection, row, old)
+                rest = linkrows.Rest(row.missed, row.overrides, row.extends)
+                new = linkrows.Part(row.links, row.uses, rest, row.edges, row.loads)
+                self._compare(row.file, old, new)
+                self.relinked.append((row.file, old.uses, row.uses))
+                self.led.append((old, new))
+
+    def _compare(self, file: int, before: linkrows.Part, after: linkrows.Part) -> None:
+        """Notes for pages what linking a file anew has changed."""
+        paths = {identity: path for path, identity in self._ids.items()} if not self._paths else self._paths
+        self._paths = paths
+        if file in paths:
+            self.touched.linked(paths[file], before, after, self.moved, self.owner)
+        else:  # it is gone, and its own pages with it
+            self.touched.linked("", before, after, self.moved, self.owner)
+
+    def owner(self, identity: int) -> str:
+        """The file that an id belongs to, or belonged to before this update."""
+        known = self._new_bases if self._new_bases and identity >= self._new_bases[0][0] else self._old_bases
+        return known[bisect_right(known, identity, key=lambda row: row[0]) - 1][1]
+
+    def move(self, files: Iterable[int]) -> None:
+        """Gives what some files lead to the ids that it has now (`moved`)."""
+        with self._guarded():
+            linkrows.aim(self._connection, self.moved)
+            for file in files:
+                parts = linkrows.move(self._connection, file, self.moved)
+                if parts is not None:
+                    self.relinked.append((file, parts[0].uses, parts[1].uses))
+                    self.led.append(parts)
 
     def put_pass(self, name: str, packed: bytes) -> None:
         """Writes what an analysis over the whole gives, in place of what it gave before."""
@@ -229,7 +266,7 @@ class Writer:
     def put_ranks(self, ranks: Iterable[tuple[float, int]]) -> None:
         """Writes how central files are: rank and id."""
         with self._guarded():
-            self._connection.executemany("UPDATE file SET rank = ? WHERE id = ?", ranks)
+            self._connection.executemany("UPDATE file SET rank = ?1 WHERE id = ?2 AND rank IS NOT ?1", ranks)
 
     @property
     def top(self) -> int:
@@ -259,12 +296,17 @@ class Writer:
     def linkable(self) -> list[Linkable]:
         """The files as the linker needs them, in the order of paths; what is not yet committed, too."""
         query = (
-            "SELECT id, base, path, language, category, (SELECT packed FROM flow WHERE flow.file = file.id) FROM file "
-            "ORDER BY path"
+            "SELECT id, base, path, language, category, (SELECT length(packed) FROM flow WHERE flow.file = file.id) "
+            "FROM file ORDER BY path"
         )
         with self._guarded():
             rows = self._connection.execute(query).fetchall()
-        return [Linkable(row[0], row[1], schema.path_from(row[2]), row[3], row[4], row[5] or b"") for row in rows]
+        return [Linkable(row[0], row[1], schema.path_from(row[2]), row[3], row[4], row[5] or 0) for row in rows]
+
+    @property
+    def asked(self) -> Asked:
+        """What the linker looks up when it links a few files."""
+        return Asked(self._connection, self._guarded)
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -280,16 +322,36 @@ class Writer:
             message = f"the store {self.path} could not be written: {error}"
             raise StoreFailed(message, f"{advice}, and build again; the last complete store is as it was") from error
 
+    def _put_touched(self, started: str) -> dict[str, str]:
+        """Notes what this update changed; a first build changes everything, and begins to count."""
+        if self._is_new:
+            self._connection.execute("DELETE FROM touched")
+            return {"born": started, "update": "0"}
+        rows = self._connection.execute("SELECT key, value FROM meta WHERE key IN ('born', 'update')").fetchall()
+        known = {str(key): str(value) for key, value in rows}
+        number = int(known["update"]) + bool(self.touched.found)
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO touched VALUES (?, ?, ?)",
+            [(aspect, os.fsencode(key), number) for aspect, key in sorted(self.touched.found)],
+        )
+        return {**known, "update": str(number)}
+
     def commit(self, meta: dict[str, str]) -> None:
         """Makes the build the store."""
         with self._guarded():
             changed = [(text, files) for text, files in self.terms.items() if files]
+            for text, files in () if self.fresh else changed:
+                row = self._connection.execute("SELECT files FROM term WHERE text = ?", (text,)).fetchone()
+                known = row[0] if row else 0
+                if band(known) != band(max(0, known + files)):
+                    self.touched.add(Aspect.TERM, [text])
             self._connection.executemany(
                 "INSERT INTO term VALUES (?, ?) ON CONFLICT (text) DO UPDATE SET files = files + excluded.files",
                 sorted(changed) if self.fresh else changed,
             )
             self._connection.execute("DELETE FROM term WHERE files <= 0")
-            rows = {**meta, "schema": str(schema.VERSION)}.items()
+            made = {"schema": str(schema.VERSION), **schema.grown(self._base, self.fresh)}
+            rows = {**meta, **made, **self._put_touched(meta["started"])}.items()
             self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
             self._connection.execute("COMMIT")
             if self.fresh:
@@ -300,6 +362,8 @@ class Writer:
             if self.fresh:
                 # The log of another database must not be taken for this one's.
                 _remove(self.path + end for end in schema.BESIDE)
+                with open(self.target, "rb") as file:  # on the disk before it has the name: power may fail
+                    os.fsync(file.fileno())
                 os.replace(self.target, self.path)
 
     def abandon(self) -> None:
@@ -309,6 +373,11 @@ class Writer:
             self._open = None
         if self.fresh:
             _remove([self.target, *(self.target + end for end in schema.BESIDE)])
+
+
+def _other(before: dict[Any, bytes], after: dict[Any, bytes]) -> list[Any]:
+    """The keys of what is not the same in both."""
+    return [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
 
 
 def _code(error: Exception) -> int:

@@ -31,11 +31,12 @@ class CNames:
     """The linker of C-family names."""
 
     def __init__(self, world: World) -> None:
-        numbers = [number for number, row in enumerate(world.files) if row.language in FAMILY and row.flow]
+        numbers = [number for number, row in enumerate(world.files) if row.language in FAMILY and row.size]
         self.world = world
-        reach = Reach(world, numbers)
-        self.table = Table(world, numbers, reach.headers)
-        self.meaning = Meaning(world, self.table, reach)
+        world.gather(FAMILY)
+        self.reach = Reach.of(world, numbers)
+        self.table = Table(world, numbers, self.reach.headers)
+        self.meaning = Meaning(world, self.table, self.reach)
         self._known: dict[str, tuple[list[Entry], list[Entry]]] = {}
         self._bases = [row.base + 1 for row in world.files]
 
@@ -80,6 +81,10 @@ class CNames:
             rows += [Found(use, target, trust, by) for target in ids]
         self.meaning.leave(view)
         return rows
+
+    def included(self, number: int) -> list[int]:
+        """The numbers of the files that one includes, in order."""
+        return self.reach.included[number]
 
     def bases(self, file: Loaded, symbol: int) -> Sequence[int]:
         """The ids of a class's bases that are in the repository."""

@@ -6,28 +6,49 @@ whose text is part of it. Only headers' are kept: what a file sees that nobody i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+
+from concordance.model import Target
 
 from .world import World
 
 _HEADERS = (".h", ".hpp", ".hh", ".hxx", ".h++", ".cuh", ".inl", ".ipp", ".tpp", ".tcc", ".inc", ".def")
 
 
+def included_by(targets: Iterable[Target], number: Mapping[str, int]) -> list[int]:
+    """The numbers of the files that some includes lead to."""
+    paths = (target.paths[0] for target in targets if target.paths)
+    return [number[path] for path in paths if path in number]
+
+
+def is_header(path: str) -> bool:
+    """Whether a file is meant to be included."""
+    return path.endswith(_HEADERS)
+
+
 class Reach:
     """The includes of a repository, followed to their ends."""
 
-    def __init__(self, world: World, numbers: Iterable[int]) -> None:
-        self._included: dict[int, list[int]] = {}
-        numbers = list(numbers)
-        for number in numbers:
-            paths = (target.paths[0] for target in world.targets(world.load(number)) if target.paths)
-            self._included[number] = [world.number[path] for path in paths if path in world.number]
-        self.headers = {other for included in self._included.values() for other in included}
-        self.headers.update(number for number in numbers if world.files[number].path.endswith(_HEADERS))
+    def __init__(self, included: dict[int, list[int]], headers: Iterable[int]) -> None:
+        """`included` has by file those that it includes; `headers` are some of those that others may include."""
+        self.included = included
+        self.headers = {other for others in included.values() for other in others}
+        self.headers.update(headers)
         self._all: dict[int, int] = {}
-        for number in self.headers:
+        for number in sorted(self.headers):
             self._follow(number)
         self._lend()
+
+    @classmethod
+    def of(cls, world: World, numbers: Iterable[int]) -> Reach:
+        """That of some files."""
+        numbers = list(numbers)
+        included = {
+            number: world.included[number] if number in world.included
+            else included_by(world.targets_of(number), world.number)
+            for number in numbers
+        }  # fmt: skip
+        return cls(included, (number for number in numbers if is_header(world.files[number].path)))
 
     def _follow(self, first: int) -> None:
         """Adds up what headers include, the included before who includes them; a circle is cut where it closes."""
@@ -41,12 +62,12 @@ class Reach:
                     done[number] = self._sum(number)
             else:
                 begun.add(number)
-                waiting += [n for n in self._included.get(number, ()) if n not in done and n not in begun]
+                waiting += [n for n in self.included.get(number, ()) if n not in done and n not in begun]
 
     def _lend(self) -> None:
         """Lets a file that only one other includes see what that one does: it is a part of it."""
         includers: dict[int, list[int]] = {}
-        for number, included in self._included.items():
+        for number, included in self.included.items():
             for other in included:
                 includers.setdefault(other, []).append(number)
         for number, others in includers.items():
@@ -55,7 +76,7 @@ class Reach:
 
     def _sum(self, number: int) -> int:
         bits = 1 << number
-        for other in self._included.get(number, ()):
+        for other in self.included.get(number, ()):
             bits |= self._all.get(other, 1 << other)
         return bits
 

@@ -1,9 +1,9 @@
 """The folders that a repository's build files hand to the compiler as include roots.
 
 In: a tree. Out: each folder that a CMake, Bazel, Buck, Make, Meson or Python build file names as one, with
-the folders of the files that do. Build files are read, not run: a variable counts where it is one that
-every such tool has, or where the same file gives it one plain value; behind one that stays unknown, the
-rest of the path is taken where just one folder of the repository ends so.
+the folders of the files that do; and those that the owners have set. Build files are read, not run: a
+variable counts where it is one that every such tool has, or where the same file gives it one plain value;
+behind one that stays unknown, the rest of the path is taken where just one folder of the repository ends so.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class IncludeRoots:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self.named: dict[str, dict[str, int]] = {}
+        self.named: dict[str, dict[str, int]] = {root: {"": place} for place, root in enumerate(tree.roots.c)}
         for path, file in tree.files.items():
             base, language = path.rpartition("/")[2], file.language
             if language == "cmake":

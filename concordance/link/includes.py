@@ -4,7 +4,8 @@ In: a tree. Out: `Includes`. A compiler asks the including file's folder (for qu
 roots. The list is not known here, so the roots are learnt: a file whose path ends in the words of the
 include suggests one. Of several such files, in this order:
 
-1. one below a root that a build file around the including file names: the innermost such file's first root
+1. one below a root that the owners have set, the first of them first; else one below a root that a build file around
+   the including file names: the innermost such file's first root
 2. the nearest to the including file
 3. one below a root that any build file names; and then the shortest path
 
@@ -25,6 +26,7 @@ from .tree import Tree, above, joined, nearness
 
 _PUBLIC = frozenset(("include", "includes", "inc", "Include", "headers", "public"))
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc", ".inl", ".h.in")
+_GIVEN = 1 << 20  # deeper than any build file: roots that the owners have set come first
 _LIBRARY = 15  # standard headers in one folder: it is a C library
 
 
@@ -142,7 +144,8 @@ class Includes:
         key = (root, folder)
         found = self._scopes.get(key)
         if found is None:
-            found = (-1, 0)
+            given = self._tree.roots.c
+            found = (_GIVEN, -given.index(root)) if root in given else (-1, 0)
             for home, place in self._roots.get(root, {}).items():
                 if not home or folder == home or folder.startswith(f"{home}/"):
                     found = max(found, (home.count("/") + 1 if home else 0, -place))

@@ -6,17 +6,22 @@ which of its methods override which. Languages without a linker of their own get
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
 from types import ModuleType
 
 from concordance import plugins
-from concordance.facts.pack import pack
-from concordance.facts.write import Linkable, LinkedFile
-from concordance.model import ROLES, TYPES, Kind, Links, Role, Trust, packed, unpacked
+from concordance.facts.graph import targets_of
+from concordance.facts.handed import Linkable
+from concordance.facts.linkrows import LinkedFile
+from concordance.facts.pack import pack, pack_targets
+from concordance.model import ROLES, TYPES, Import, Kind, Links, Role, Target, Trust, packed, unpacked
 
 from . import loading, runs
+from .shown import mentions
 from .tree import Tree
-from .world import Found, Loaded, Names, World
+from .world import Carriers, Found, Loaded, Names, World
 
 LANGUAGES = "concordance.link.languages"
 _IMPORT = 1 << ROLES.index(Role.IMPORT)
@@ -32,18 +37,38 @@ _ANY_REASON = "one of several definitions of this name"
 class Linker:
     """Links the files of one repository."""
 
-    def __init__(self, tree: Tree, files: list[Linkable]) -> None:
+    def __init__(
+        self, tree: Tree, files: list[Linkable], flows: Callable[[int], bytes], carriers: Carriers | None = None,
+        all_in: Callable[[Iterable[str]], dict[int, bytes]] | None = None,
+    ) -> None:  # fmt: skip
         self._modules: dict[str, ModuleType] = {}
         for name in plugins.names(LANGUAGES):
             module = plugins.load(LANGUAGES, name)
             self._modules.update(dict.fromkeys(module.LANGUAGES, module))
-        self.world = World(tree, files, {name: module.imports for name, module in self._modules.items()})
+        resolvers = {name: module.imports for name, module in self._modules.items()}
+        self.world = World(tree, files, flows, resolvers, carriers, all_in)
         self._names: dict[str, Names | None] = {}
+        self._passed: dict[str, Callable[[str, Import], list[Target]]] = {}
 
-    def prepare(self) -> None:
-        """Makes what all files need, once, before workers are forked."""
-        for language in {row.language for row in self.world.files if row.flow}:
-            self.names(language)
+    def prepare(self, languages: Iterable[str] | None = None) -> None:
+        """Makes what files of some languages need, once, before workers are forked."""
+        for language in {row.language for row in self.world.files if row.size} if languages is None else languages:
+            names = self.names(language)
+            prepare = getattr(names, "prepare", None)
+            if prepare is not None:
+                prepare()
+
+    def aim(self, number: int) -> bytes:
+        """A digest of where a file's imports lead, with the packages that they pass through."""
+        row = self.world.files[number]
+        aims = [*self.world.targets_of(number)]
+        module = self._modules.get(row.language)
+        if module is not None and hasattr(module, "passed"):
+            if module.__name__ not in self._passed:
+                self._passed[module.__name__] = module.passed(self.world.tree)
+            resolve = self._passed[module.__name__]
+            aims += [target for one in self.world.imports(number) for target in resolve(row.path, one)]
+        return sha256(pack_targets(aims)).digest()[:8] if aims else b""
 
     def names(self, language: str) -> Names | None:
         """The linker of a language's names, where it has one; languages of one family share theirs."""
@@ -79,8 +104,26 @@ class Linker:
         edges = runs.edges(file, found, rows, names)
         loads = packed(loading.loaded(self.world, file, found))
         return LinkedFile(
-            row.id, pack(links), uses, missed, overrides, edges, len(file.op), resolved, row.base, loads, extends
-        )
+            row.id, pack(links), uses, missed, overrides, edges, len(file.op), resolved, row.base, loads, extends,
+            self.aim(number), mentions(file), self._files(found, uses, edges, overrides, extends, loads),
+            self._included(names, number),
+        )  # fmt: skip
+
+    def _included(self, names: Names | None, number: int) -> bytes | None:
+        included: Callable[[int], list[int]] | None = getattr(names, "included", None)
+        if included is None:
+            return None
+        return array("I", [self.world.files[other].base for other in included(number)]).tobytes()
+
+    def _files(
+        self, found: list[Found], uses: tuple[bytes, ...], edges: bytes, overrides: list[tuple[int, int, int]],
+        extends: list[tuple[int, int]], loads: bytes,
+    ) -> bytes:  # fmt: skip
+        """The bases of all files that one leads to."""
+        ids = {row.target for row in found}
+        ids.update(unpacked(uses[0]) if uses else (), targets_of(edges), unpacked(loads))
+        ids.update((row[1] for row in overrides), (row[1] for row in extends))
+        return array("I", sorted({self.world.base(one) for one in ids})).tobytes()
 
     def _uses(self, file: Loaded, found: list[Found]) -> tuple[tuple[bytes, ...], dict[str, tuple[int, int]]]:
         """Who in a file uses what: each pair once, with its roles, the best trust and how often; where there is better

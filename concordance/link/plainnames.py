@@ -25,7 +25,7 @@ class PlainNames:
         self.world, self.languages, self.whole = world, languages, whole
         self._folders: dict[str, list[int]] = {}
         for number, row in enumerate(world.files if package else ()):
-            if row.language in languages and row.flow:
+            if row.language in languages and row.size:
                 self._folders.setdefault(row.path.rpartition("/")[0], []).append(number)
         self._bases: dict[int, list[int]] = {}
         self._outlying: dict[int, dict[tuple[str, str], int]] = {}

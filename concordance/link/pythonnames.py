@@ -19,9 +19,8 @@ from .runs import Edge
 from .world import Found, Loaded, World
 
 FEW = 5  # definitions of a name that may be meant, where nothing else is known
-_MEMBERS = frozenset(
-    place for place, kind in enumerate(KINDS) if kind in (Kind.METHOD, Kind.PROPERTY, Kind.FIELD, Kind.ENUMERATOR)
-)
+_MEMBER_KINDS = (Kind.METHOD, Kind.PROPERTY, Kind.FIELD, Kind.ENUMERATOR)
+_MEMBERS = frozenset(place for place, kind in enumerate(KINDS) if kind in _MEMBER_KINDS)
 _EVERYBODYS = frozenset(
     name for kind in (str, bytes, list, dict, set, tuple, int, float, object, type, Exception) for name in dir(kind)
 )
@@ -38,13 +37,19 @@ class PythonNames:
         self.world = world
         self.classes = Classes(world)
         self.values = Evaluator(self.classes)
-        self.carried = self._carried()
+        self._known: dict[str, list[int]] = {}
+        self._all: dict[str, list[int]] | None = None
+
+    def prepare(self) -> None:
+        """Finds who carries which name in all files, where nobody else knows it."""
+        if self._all is None:
+            self._all = self._carried()
 
     def _carried(self) -> dict[str, list[int]]:
         """The members of all classes by name, where only a few have it."""
         found: dict[str, list[int]] = {}
         for number, row in enumerate(self.world.files):
-            if row.language != "python" or not row.flow:
+            if row.language != "python" or not row.size:
                 continue
             file = self.world.load(number)
             for symbol, kind in enumerate(file.symbol_kind):
@@ -53,6 +58,19 @@ class PythonNames:
                     if len(held) <= FEW:
                         held.append(file.id(symbol))
         return {name: ids for name, ids in found.items() if len(ids) <= FEW and name not in _EVERYBODYS}
+
+    def carried(self, name: str) -> list[int]:
+        """The members of all classes of a name, where only a few have it."""
+        asked = self.world.carriers
+        if self._all is None and asked is None:
+            self.prepare()
+        if self._all is not None:
+            return self._all.get(name, [])
+        found = self._known.get(name)
+        if found is None:
+            held = asked(name, "python", _MEMBER_KINDS, FEW) if asked is not None and name not in _EVERYBODYS else []
+            found = self._known[name] = held if len(held) <= FEW else []
+        return found
 
     def bases(self, file: Loaded, symbol: int) -> list[int]:
         """The ids of a class's bases."""
@@ -102,7 +120,7 @@ class PythonNames:
         if len(rows) > 1:
             rows = [row._replace(trust=min(row.trust, Trust.UNIQUE_NAME)) for row in dict.fromkeys(rows)]
         if not rows and not self._is_known(values):
-            ids = self.carried.get(name, ())
+            ids = self.carried(name)
             trust = Trust.UNIQUE_NAME if len(ids) == 1 else Trust.CANDIDATE
             rule = "only definition of this name" if len(ids) == 1 else f"one of {len(ids)} definitions of this name"
             rows = [Found(use, identity, trust, rule) for identity in ids]

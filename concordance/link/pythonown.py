@@ -21,7 +21,10 @@ class Value(NamedTuple):
 
 
 Values = tuple[Value, ...]
-BUILTIN = frozenset(dir(builtins)) | {"__file__", "__name__", "__doc__", "__path__", "__spec__", "reveal_type"}
+_NEWER = {"PythonFinalizationError", "_IncompleteInputError"}  # of Python 3.13: all versions link alike
+_SITE = {"copyright", "credits", "exit", "help", "license", "quit"}
+_MODULE = {"__file__", "__name__", "__doc__", "__path__", "__spec__", "reveal_type"}
+BUILTIN = frozenset(dir(builtins)) | _NEWER | _SITE | _MODULE
 
 # Types with one kind of element, and those whose first parameter is a key.
 _ONE = frozenset(

@@ -1,7 +1,7 @@
 """What a tree shows of Python: packages, the folders that modules are imported from, the files of one module.
 
 In: a tree. Out: `PythonPlaces`, which `PythonModules` searches. A root is a folder that stands on Python's
-path, as far as the tree tells: it holds packages and is none, or a project's settings name it.
+path, as far as the tree tells: it holds packages and is none, or a project's settings or ours name it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class PythonPlaces:
     @cached_property
     def roots(self) -> frozenset[str]:
         """Every folder that modules are imported from, but for those of single scripts."""
-        named = {root for project in self.projects.values() for root in project.roots}
+        named = {root for project in self.projects.values() for root in project.roots} | set(self.tree.roots.python)
         sources = {f"{folder}/src".lstrip("/") for folder in self.projects} & self.with_python
         tops = {root for roots in self._tops.values() for root in roots}
         return frozenset(tops | named | sources | self.projects.keys() | {""})
@@ -111,10 +111,10 @@ class PythonPlaces:
 
     def root_of(self, folder: str) -> str:
         """The folder that a package's name starts below, or the nearest root where it is no package."""
-        packages = self.packages
+        packages, given = self.packages, self.tree.roots.python
         for around in above(folder):
             if around in packages:
-                return next((outer for outer in above(around) if outer not in packages), "")
+                return next((outer for outer in above(around) if outer not in packages or outer in given), "")
         return next((around for around in above(folder) if around in self.roots), "")
 
     def own(self, folder: str) -> Roots:
@@ -126,7 +126,8 @@ class PythonPlaces:
                 roots[folder] = "beside the importing file"
             around = folder
             while around:
-                if around in self.packages and (up := around.rpartition("/")[0]) not in self.packages:
+                up = around.rpartition("/")[0]
+                if around in self.packages and (up not in self.packages or up in self.tree.roots.python):
                     roots.setdefault(up, "the package's own root")
                 around = around.rpartition("/")[0]
             for around in above(folder):
@@ -142,7 +143,7 @@ class PythonPlaces:
             folder = folder.rpartition("/")[0]
         found = self._near.get(folder)
         if found is None:
-            roots: dict[str, str] = {}
+            roots = {root: f"source root {root or '.'}" for root in self.tree.roots.python}
             for around in above(folder):
                 project = self.projects.get(around)
                 for root in project.roots if project else ():
@@ -171,9 +172,10 @@ class PythonPlaces:
     def is_shared(self, path: str) -> bool:
         """Whether a package's file does nothing but let other distributions put modules into it."""
         file = self.tree.files.get(path)
-        if file is None or not path.endswith("__init__.py") or file.size > _SMALL:
+        if file is None or not path.endswith("__init__.py"):
             return False
-        return bool(_SHARED.search(self.tree.text(path)))
+        text = self.tree.text(path)  # read also where it is long, so that it is known that it matters
+        return file.size <= _SMALL and bool(_SHARED.search(text))
 
     def holding(self, name: str) -> frozenset[str]:
         """The folders that a module of a name lies directly in."""

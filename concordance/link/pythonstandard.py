@@ -18,7 +18,9 @@ _OTHER_VERSIONS = frozenset((  # of Python 2.7 and 3.8 to 3.14
     "tkMessageBox", "HTMLParser", "Cookie", "cookielib", "BaseHTTPServer", "SimpleHTTPServer", "CGIHTTPServer",
     "SimpleXMLRPCServer", "DocXMLRPCServer", "xmlrpclib", "__builtin__", "commands", "thread", "exceptions",
     "htmlentitydefs", "robotparser", "md5", "sha", "sets", "UserDict", "UserList", "UserString", "anydbm", "dumbdbm",
-    "whichdb", "new", "popen2", "rfc822",
+    "whichdb", "new", "popen2", "rfc822", "_android_support", "_bootsubprocess", "_colorize", "_crypt",
+    "_interpchannels", "_interpqueues", "_interpreters", "_ios_support", "_msi", "_opcode_metadata", "_pydatetime",
+    "_pylong", "_pyrepl", "_sha2", "_sha256", "_sha512", "_suggestions", "_sysconfig", "_wmi",
 ))
 # Loaded before a script runs, so that a file of this name beside it is not seen.
 LOADED = frozenset((
@@ -26,4 +28,5 @@ LOADED = frozenset((
     "warnings", "marshal", "time", "errno", "signal",
 ))
 # fmt: on
+# What a book says must not depend on the Python that runs us: the names of one version are filled up by the others'.
 STANDARD = sys.stdlib_module_names | _OTHER_VERSIONS

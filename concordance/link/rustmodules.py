@@ -134,7 +134,7 @@ class RustModules:
             found = self._tree.file(f"{home}/{ending}".lstrip("/"))
             if found and found != path:
                 return found
-        if self._tree.files[path].size and "#[path" in self._tree.text(path):
+        if "#[path" in self._tree.text(path):
             where = re.search(_PATH % re.escape(name.rpartition("/")[2]), self._tree.text(path))
             return self._tree.file(joined(folder, where[1]) or "") if where else ""
         return ""

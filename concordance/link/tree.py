@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TypeVar, cast
 
 from concordance.collect import source
+from concordance.config import Roots
 from concordance.errors import Unreadable
 from concordance.model import Entry, File, Skip
 
@@ -24,8 +25,9 @@ Made = TypeVar("Made")
 class Tree:
     """Paths are relative to the root, "/" between parts; the root itself is ""."""
 
-    def __init__(self, root: str, files: Iterable[File]) -> None:
-        self.root = root
+    def __init__(self, root: str, files: Iterable[File], roots: Roots | None = None) -> None:
+        """`roots`: where names of files start, as the owners have set."""
+        self.root, self.roots = root, roots or Roots()
         self.files = {file.path: file for file in files}
         self._texts: dict[str, str] = {}
         self._made: dict[Callable[[Tree], object], object] = {}
@@ -131,6 +133,11 @@ class Tree:
         """A file's language; "" where it has none."""
         file = self.files.get(path)
         return file.language if file else ""
+
+    @property
+    def asked(self) -> set[str]:
+        """The files that were read to find others: where one of them changes, imports may lead elsewhere."""
+        return set(self._texts)
 
     def text(self, path: str) -> str:
         """What a configuration file says; "" where it is missing, unreadable or too long to be one."""

@@ -7,12 +7,12 @@ worker keeps what it has unpacked, for most files lead to the same few.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
-from concordance.facts.pack import unpack_flow
-from concordance.facts.write import Linkable
+from concordance.facts.handed import Linkable
+from concordance.facts.pack import unpack_flow, unpack_imports
 from concordance.model import KINDS, Flow, Given, Import, Kind, Op, Target, Trust, unpacked
 
 from .tree import Tree
@@ -146,36 +146,66 @@ class Loaded:
 
 
 Resolve = Callable[[str, Import], Target]
+Carriers = Callable[[str, str, Iterable[str], int], list[int]]  # a name, a language, kinds of symbols, how many matter
 
 
 class World:
     """All files."""
 
-    def __init__(self, tree: Tree, files: list[Linkable], resolvers: dict[str, Callable[[Tree], Resolve]]) -> None:
-        """`resolvers` makes, by language, what says where an import leads."""
-        self.tree, self.files = tree, files
+    def __init__(
+        self, tree: Tree, files: list[Linkable], flows: Callable[[int], bytes],
+        resolvers: dict[str, Callable[[Tree], Resolve]], carriers: Carriers | None = None,
+        all_in: Callable[[Iterable[str]], dict[int, bytes]] | None = None,
+    ) -> None:  # fmt: skip
+        """`flows` gives a file's flow by its id, `all_in` those of languages; `resolvers` makes, by language, what says
+        where an import leads; `carriers`, where it is given, knows who has a name, so that not every file need be
+        looked at for it."""
+        self.tree, self.files, self._flows, self._all_in, self.carriers = tree, files, flows, all_in, carriers
         self.number = {row.path: number for number, row in enumerate(files)}
         self._resolvers = resolvers
         self._resolve: dict[str, Resolve] = {}
         self._loaded: dict[int, Loaded] = {}
         self._targets: dict[int, tuple[Target, ...]] = {}
+        self.included: dict[int, list[int]] = {}  # what files of the C family include, where that is known
+
+    def hold(self, flows: dict[int, bytes]) -> None:
+        """Takes all flows, so that nobody need be asked for one."""
+        self._flows, self._all_in = flows.__getitem__, None
+
+    def gather(self, languages: Iterable[str]) -> None:
+        """Takes the flows of all files of some languages at once, where they would be asked for one by one."""
+        if self._all_in is not None:
+            flows, one = self._all_in(languages), self._flows
+            self._flows = lambda file: flows[file] if file in flows else one(file)
 
     def load(self, number: int) -> Loaded:
         """A file, unpacked."""
         found = self._loaded.get(number)
         if found is None:
             row = self.files[number]
-            flow = unpack_flow(row.flow) if row.flow else Flow()
+            flow = unpack_flow(self._flows(row.id)) if row.size else Flow()
             found = self._loaded[number] = Loaded(number, row, flow)
         return found
 
+    def imports(self, number: int) -> tuple[Import, ...]:
+        """The imports of a file, which is not unpacked for them alone."""
+        loaded, row = self._loaded.get(number), self.files[number]
+        if loaded is not None:
+            return loaded.flow.imports
+        return unpack_imports(self._flows(row.id)) if row.size else ()
+
     def targets(self, file: Loaded) -> tuple[Target, ...]:
         """Where each import of a file leads."""
-        found = self._targets.get(file.number)
+        return self.targets_of(file.number)
+
+    def targets_of(self, number: int) -> tuple[Target, ...]:
+        """The same, of a file by its number."""
+        found = self._targets.get(number)
         if found is None:
-            resolve = self._resolver(file.language)
-            found = tuple(resolve(file.path, row) for row in file.flow.imports) if resolve is not None else ()
-            self._targets[file.number] = found
+            row = self.files[number]
+            resolve = self._resolver(row.language)
+            found = tuple(resolve(row.path, one) for one in self.imports(number)) if resolve is not None else ()
+            self._targets[number] = found
         return found
 
     def _resolver(self, language: str) -> Resolve | None:
@@ -186,6 +216,10 @@ class World:
     @cached_property
     def _bases(self) -> list[tuple[int, int]]:
         return sorted((row.base, number) for number, row in enumerate(self.files))
+
+    def base(self, identity: int) -> int:
+        """The base of the file of an id."""
+        return self._bases[bisect_right(self._bases, (identity, len(self.files))) - 1][0]
 
     def owner(self, identity: int) -> tuple[Loaded, int]:
         """The file of an id, and the symbol's place in it (-1: the file itself)."""

@@ -31,7 +31,7 @@ def clusters(count: int, pairs: Sequence[tuple[int, int, int]]) -> list[Cluster]
     users = Counter(target for _, target, _ in pairs)
     near: Weights = [{} for _ in range(count)]
     for user, target, times in pairs:
-        weight = (1 + math.log2(times)) / math.sqrt(users[target])
+        weight = times.bit_length() / math.sqrt(users[target])
         near[user][target] = near[user].get(target, 0.0) + weight
         near[target][user] = near[target].get(user, 0.0) + weight
     inside = [0.0] * count

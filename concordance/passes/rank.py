@@ -9,7 +9,7 @@ by powers of ten, so their logarithms are given.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from concordance.model import Category
 
@@ -22,13 +22,12 @@ _STARTS = {
 }  # fmt: skip
 
 
-def ranks(files: Mapping[int, str], pairs: Sequence[tuple[int, int, int]]) -> dict[int, float]:
-    """The rank of each file by its id; `files` gives its category, a pair is who uses, who is used, and how much."""
-    number = {identity: place for place, identity in enumerate(files)}
-    starts = [_STARTS[Category(category)] for category in files.values()]
+def ranks(categories: Sequence[str], pairs: Sequence[tuple[int, int, int]]) -> list[float]:
+    """The rank of each file by its number, given the files' categories; a pair is who uses, who is used, how much."""
+    starts = [_STARTS[Category(category)] for category in categories]
     total = sum(starts) or 1.0
     starts = [start / total for start in starts]
-    users, targets, shares = _edges(number, pairs)
+    users, targets, shares = _edges(len(starts), pairs)
     rank = starts
     for _ in range(_ROUNDS):
         following = [0.0] * len(rank)
@@ -36,24 +35,23 @@ def ranks(files: Mapping[int, str], pairs: Sequence[tuple[int, int, int]]) -> di
             following[target] += rank[user] * share
         lost = 1 - _FOLLOWS * sum(following)  # who starts anew, and who is in a file that leads nowhere
         rank = [_FOLLOWS * one + lost * start for one, start in zip(following, starts, strict=True)]
-    return dict(zip(files, _scaled(rank), strict=True))
+    return _scaled(rank)
 
 
-def _edges(
-    number: Mapping[int, int], pairs: Sequence[tuple[int, int, int]]
-) -> tuple[list[int], list[int], list[float]]:
-    """The pairs in columns, with the share of a user's readers that go each way. A use more counts less and less."""
-    users = [number[pair[0]] for pair in pairs]
-    weights = [1 + math.log2(pair[2]) for pair in pairs]
-    out = [0.0] * len(number)
+def _edges(count: int, pairs: Sequence[tuple[int, int, int]]) -> tuple[list[int], list[int], list[float]]:
+    """The pairs in columns, with the share of a user's readers that go each way. What is used twice as much counts one
+    more, so that a use more or less seldom changes a rank."""
+    users = [pair[0] for pair in pairs]
+    weights = [pair[2].bit_length() for pair in pairs]
+    out = [0.0] * count
     for user, weight in zip(users, weights, strict=True):
         out[user] += weight
-    return users, [number[pair[1]] for pair in pairs], [w / out[u] for u, w in zip(users, weights, strict=True)]
+    return users, [pair[1] for pair in pairs], [w / out[u] for u, w in zip(users, weights, strict=True)]
 
 
 def _scaled(rank: list[float]) -> list[float]:
-    """From 0 to 1, by logarithm."""
+    """From 0 to 1, by logarithm, to a thousandth: so most stay as they are when little changes somewhere else."""
     if not rank:
         return []
     low, high = math.log(min(rank)), math.log(max(rank))
-    return [(math.log(one) - low) / (high - low) if high > low else 1.0 for one in rank]
+    return [round((math.log(one) - low) / (high - low), 3) if high > low else 1.0 for one in rank]

@@ -7,15 +7,17 @@ is put to the store once a file, and never once a symbol.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 from concordance.blocks import Ref, To
 from concordance.extract.engine import language_of
+from concordance.facts.touched import Aspect
 from concordance.model import ROLES, RUN, TYPES, FileFacts, Finding, Import, Role, Symbol, Target, Trust, unpacked
 
 from .answers import clean, separator_of
 from .index import Index
+from .ruled import ruled
 
 _BITS = {role: 1 << place for place, role in enumerate(ROLES)}
 CALL, INHERIT, IMPORT, TYPE, MENTION = (
@@ -81,6 +83,7 @@ class About:
         What uses itself is left out, and so is what stands inside of it.
         """
         found: dict[int, list[Use]] = {}
+        self.index.reads.note(Aspect.INTO, self.path)
         base, symbols = self.base, self.symbols
         last = base + len(symbols)
         for target, user, roles, trust, times in self.index.facts.users_of_file(self.path):
@@ -90,6 +93,7 @@ class About:
             if base < user <= last and place >= 0 and self._is_inside(user - base - 1, place):
                 continue
             found.setdefault(place, []).append(Use(user, roles, trust, times))
+        self._named(use.id for uses in found.values() for use in uses)
         for uses in found.values():  # ids are in the order of reading; paths are the same everywhere
             uses.sort(key=lambda use: self._order(use.id))
         return found
@@ -123,7 +127,13 @@ class About:
                 inside[link[0]] = Use(link[0], roles, link[1], often)
             else:
                 inside[link[0]] = Use(link[0], had.roles | roles, max(had.trust, link[1]), had.times + often)
+        self._named(one for inside in found.values() for one in inside)
         return found
+
+    def _named(self, ids: Iterable[int]) -> None:
+        """Notes that the page may say what some symbols are."""
+        for path in {self.index.path_of(one) for one in ids}:
+            self.index.reads.note(Aspect.NAMES, path)
 
     @cached_property
     def bases(self) -> dict[int, list[int]]:
@@ -136,6 +146,7 @@ class About:
     @cached_property
     def heirs(self) -> dict[int, list[int]]:
         """What extends its classes: ids, by place."""
+        self.index.reads.note(Aspect.INTO, self.path)
         return self._by_place((target, symbol) for symbol, target in self.index.facts.heirs_of(*self._own))
 
     @cached_property
@@ -146,6 +157,7 @@ class About:
     @cached_property
     def overriding(self) -> dict[int, list[int]]:
         """What overrides its methods: ids, by place."""
+        self.index.reads.note(Aspect.INTO, self.path)
         return self._by_place((target, symbol) for symbol, target in self.index.facts.overridings(*self._own))
 
     @property
@@ -202,7 +214,7 @@ class About:
     @cached_property
     def findings(self) -> list[Finding]:
         """What rules found in it."""
-        return self.index.facts.findings(self.path)
+        return ruled(self.index).findings(self.path)
 
     @property
     def lines(self) -> list[str] | None:
@@ -257,10 +269,12 @@ class About:
         return separator_of(self.file.language).join(clean(self.symbols[place].key)[-_PARTS:])
 
 
-@lru_cache(1)  # the pages of a file are made one after the other
 def about(index: Index, path: str) -> About:
-    """A file as its pages see it."""
-    return About(index, path)
+    """A file as its pages see it; the last is kept, for the pages of a file are made one after the other."""
+    last: About | None = index.worked_out.get(About)
+    if last is None or last.path != path:
+        last = index.worked_out[About] = About(index, path)
+    return last
 
 
 def ref_of(index: Index, identity: int, short: bool = False) -> Ref:
@@ -268,6 +282,7 @@ def ref_of(index: Index, identity: int, short: bool = False) -> Ref:
     its path."""
     key = index.keys[identity]
     path = index.path_of(identity)
+    index.reads.note(Aspect.NAMES, path)
     if not key:
         return Ref(To.FILE, path, "", path.rpartition("/")[2] if short else path)
     names = clean(key)

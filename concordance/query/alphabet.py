@@ -77,6 +77,8 @@ class Writer:
     def _is_linked(self, kind: str, identity: int) -> bool:
         """Whether a link leads to a symbol itself: a type does, and what other files use. The others, two thirds of
         all, are found on their file's page of keywords: links to files are shared by a page's entries."""
+        if kind not in TYPES and kind not in _MEMBERS:
+            self.index.reads.note("linked", self.index.path_of(identity))
         return kind in TYPES or (kind not in _MEMBERS and identity in self.index.census.used_by)
 
     def _concept(self, paths: Sequence[str]) -> list[Piece]:

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from concordance.errors import UserError
 from concordance.extract.engine import language_of
 from concordance.facts.read import Place
-from concordance.model import Symbol, Trust
+from concordance.model import Category, Symbol, Trust
 
 Row = dict[str, object]
 
@@ -133,3 +133,15 @@ def full_name(place: Place) -> str:
 def name_of(place: Place) -> str:
     """A symbol's name; a file's is the last part of its path."""
     return place.name or place.path.rpartition("/")[2]
+
+
+# Files for people before what is made, borrowed or only tries it.
+_ORDER: dict[str, int] = {
+    Category.SOURCE: 0, Category.BUILD: 1, Category.CONFIGURATION: 1, Category.GENERATED: 2, Category.EXAMPLE: 3,
+    Category.BENCHMARK: 3, Category.TEST: 4, Category.VENDORED: 5, Category.DOCUMENTATION: 6, Category.DATA: 6,
+}  # fmt: skip
+
+
+def rank_of(category: str) -> int:
+    """Where files of a category stand in an answer: source before tests."""
+    return _ORDER.get(category, 6)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from concordance.facts.read import Place
 from concordance.model import ROLES, Op, Role, Trust, unpacked
 
-from .answers import Page, Row, full_name, name_of, start_of
-from .index import Index, rank_of
+from .answers import Page, Row, full_name, name_of, rank_of, start_of
+from .index import Index
 from .opened import Claim, Opened
 
 _CALL = 1 << ROLES.index(Role.CALL)

@@ -10,14 +10,17 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Mapping
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
 from concordance.facts.read import Facts
+from concordance.facts.touched import Aspect, band
 from concordance.model import KINDS, Kind, Term
 
 from .answers import clean
+from .reads import Reads
 
 
 class Listed(NamedTuple):
@@ -38,13 +41,26 @@ class Folder(NamedTuple):
 class Census:
     """All names of a repository."""
 
-    def __init__(self, facts: Facts, bases: list[tuple[int, str, str, str]], keys: list[str], kinds: bytes) -> None:
+    def __init__(
+        self, facts: Facts, bases: list[tuple[int, str, str, str]], keys: list[str], kinds: bytes,
+        reads: Reads,
+    ) -> None:
         """`bases` are those of all files, `keys` and `kinds` those of all symbols, by their ids."""
-        self._facts, self._bases, self._keys, self._kinds = facts, bases, keys, kinds
+        self._facts, self._bases, self._keys, self._kinds, self.reads = facts, bases, keys, kinds, reads
 
-    def prepare(self) -> None:
-        """Reads what the pages of files ask for, so that it is there before the work is shared out."""
-        _ = self.by_name, self.spread, self.read
+    def renew(self, facts: Facts, touched: Mapping[str, set[str]]) -> None:
+        """Goes on with a store that was updated meanwhile, and has the same symbols."""
+        self._facts = facts
+        stale = ["read", *(["spread"] if touched[Aspect.TERM] else [])]
+        stale += ["outside", "used_by"] if touched[Aspect.INTO] else []
+        for name in stale:
+            self.__dict__.pop(name, None)
+        for path in touched[Aspect.TEXT] if "terms" in self.__dict__ else ():
+            terms = facts.terms_of(path)
+            base = facts.base(path)
+            self.terms.pop(base, None)
+            if terms:
+                self.terms[base] = terms
 
     # --- symbols
 
@@ -82,12 +98,14 @@ class Census:
 
     def only(self, name: str) -> int:
         """The one symbol of code that has a name; 0 where there is none, or more than one."""
+        self.reads.note(Aspect.NAME, name)
         kinds = self.kinds
         meant = [identity for identity in self.by_name.get(name, ()) if kinds[identity] in _OF_CODE]
         return meant[0] if len(meant) == 1 else 0
 
     def has_code(self, name: str) -> bool:
         """Whether a symbol of code has a name."""
+        self.reads.note(Aspect.NAME, name)
         return any(self.kinds[identity] in _OF_CODE for identity in self.by_name.get(name, ()))
 
     # --- uses
@@ -171,8 +189,3 @@ class Census:
 
 
 _OF_CODE = frozenset(Kind) - {Kind.HEADING, Kind.LABEL, Kind.KEY}
-
-
-def band(number: int) -> int:
-    """A number as the power of two at or below it; 0 stays 0."""
-    return 1 << number.bit_length() - 1 if number else 0

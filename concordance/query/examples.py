@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from concordance.facts.touched import Aspect
 from concordance.model import Category, Import, Kind, Role, Symbol, Trust
 
 from .about import CALL, IMPORT, INHERIT, MENTION, TYPE, About, about
@@ -36,7 +37,7 @@ class Example(NamedTuple):
 
 _MOST = 4  # examples of one file
 _FILES = 3  # that are opened for them
-_LARGE = 400  # symbols of a file that is not opened where there is another
+_LARGE = 1 << 16  # bytes of a file that is not opened where there is another
 _LOOKED_AT = 12  # symbols whose users are looked at
 _BRIEF = 30  # signs of a line that shows little …
 _WORDLESS = 20  # … and is taken only before one of so many lines more
@@ -58,7 +59,7 @@ class Site(NamedTuple):
     rank: int  # what it is for
     doubt: int
     calls: int  # 0 where it calls, 1 where it but names it
-    size: int
+    size: int  # about
     path: str
 
 
@@ -113,7 +114,8 @@ def _sites(one: About, place: int) -> list[Site]:
         kind = _kind_of(category, language)
         if base == one.base or kind is None:
             continue
-        size = (starts[number + 1] if number + 1 < len(starts) else base + 1) - base
+        one.index.reads.note(Aspect.NAMES, path)
+        size = one.index.weight_of(path)
         foreign = language != one.file.language and category != Category.DOCUMENTATION
         found.append(Site(kind[0] + foreign + 4 * (size > _LARGE), doubt, calls, size, path))
     return sorted(found)[:8]

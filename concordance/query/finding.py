@@ -19,8 +19,8 @@ from concordance.facts.textwords import CHUNK
 from concordance.model import Kind, Symbol
 
 from . import search
-from .answers import full_name, qualified, separator_of
-from .index import Index, rank_of
+from .answers import full_name, qualified, rank_of, separator_of
+from .index import Index
 from .names import UnknownName, find, nearest
 from .opened import LONGEST, Opened
 

@@ -6,22 +6,26 @@ In: an index. Out: counts, made once. Line numbers stay on the pages of the file
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
 
 from concordance.extract.rulebook import rules
 
 from .index import Index
+from .reads import shared
+from .ruled import ruled
 
 SYNTAX = "syntax"  # what readers say of stretches that they could not parse
 
 
-@lru_cache(1)
+@shared
 def findings(index: Index) -> dict[str, Counter[str]]:
     """By rule (and under `SYNTAX` by reader), how often it was found in which files, in the order of paths."""
-    known = rules()
+    known, said = rules(), ruled(index)
+
+    def counted(path: str) -> list[tuple[str, int]]:
+        return list(Counter(one.by for one in said.findings(path) if one.by in known or one.by == SYNTAX).items())
+
     found: dict[str, Counter[str]] = {}
-    for path in sorted(row[1] for row in index.bases):
-        for finding in index.facts.findings(path):
-            if finding.by in known or finding.by == SYNTAX:
-                found.setdefault(finding.by, Counter())[path] += 1
+    for path, rows in index.summaries.of("findings", sorted(row[1] for row in index.bases), counted).items():
+        for rule, times in rows:
+            found.setdefault(rule, Counter())[path] = times
     return found

@@ -13,7 +13,10 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Any
+from zlib import crc32
 
+from concordance.blocks import counted
 from concordance.config import Book
 from concordance.errors import UserError
 from concordance.extract.engine import language_of
@@ -22,14 +25,18 @@ from concordance.facts.graph import Graph, unpacked_pairs
 from concordance.facts.passed import Tested, TestedFiles, clusters_from, cycles_from, standings_from
 from concordance.facts.read import Facts
 from concordance.facts.textwords import Words
+from concordance.facts.touched import Aspect, band
 from concordance.model import KINDS, Category, File, Kind
 
+from .answers import clean
 from .census import Census
 from .codeowners import PLACES, Rule, parsed
 from .opened import Opened
+from .reads import Looked, Reads, Shared
 from .related import Neighbours
 from .runners import Runners
 from .shards import Alphabet
+from .summaries import Summaries
 from .whole import Cluster, Layer, Loads, clusters, folder_edges
 
 _KEPT = 256  # files that stay unpacked
@@ -49,7 +56,16 @@ class Index:
         """`passed` says how many pages were passed over, by the folder of the book in the repository that has them."""
         self.facts, self.root, self.book, self.passed = facts, root, book or Book(), passed or {}
         self.of_pages = False  # whether its files are the pages of a book
-        self._open: dict[str, Opened] = {}
+        self.reads = Reads()
+        self.worked_out: dict[Any, Any] = {}
+        self.summaries = Summaries({}, ())
+        self.known_letters: list[str] | None = None  # the parts of the alphabet, where they are those of the last book
+        self.open: dict[str, Opened] = {}  # those that were opened last
+
+    @cached_property
+    def marks(self) -> dict[str, int]:
+        """Numbers for what analyses over the whole gave: as long as they are the same, so is that."""
+        return {name: crc32(self.facts.passed(name)) for name in ("pairs", "layers", "cycles", "clusters", "tests")}
 
     # --- files
 
@@ -80,19 +96,23 @@ class Index:
         like = [path for path in paths if path.rpartition("/")[2][:1].lower() == name[:1].lower()]
         near = difflib.get_close_matches(asked, same or like, 3, 0.6) or same[:3]
         hint = f"Nearest: {', '.join(near)}" if near else "`git ls-files` lists what is there"
+        if self.facts.meta().get("left_out", "{}") != "{}" and os.path.lexists(os.path.join(self.root, inside)):
+            hint = "Its settings leave files out: see `include` and `exclude` there"
         return UnknownPath(f"the repository has no file {asked}", hint)
 
     def opened(self, path: str) -> Opened:
         """A file, unpacked; those that were opened last are kept."""
-        found = self._open.pop(path, None)
+        self.reads.note(Aspect.TEXT, path)
+        self.reads.note(Aspect.OUT, path)
+        found = self.open.pop(path, None)
         if found is None:
             row = self.facts.file_and_base(path)
             if row is None:
                 raise UnknownPath(f"the repository has no file {path}")
             found = Opened(self.facts, self.root, *row)
-            if len(self._open) >= _KEPT:
-                del self._open[next(iter(self._open))]
-        self._open[path] = found
+            if len(self.open) >= _KEPT:
+                del self.open[next(iter(self.open))]
+        self.open[path] = found
         return found
 
     # --- the whole
@@ -119,10 +139,10 @@ class Index:
         """The path of the file that a symbol's id, or its own, belongs to."""
         return self.bases[bisect_right(self.starts, identity) - 1][1]
 
-    @cached_property
+    @Shared
     def categories(self) -> dict[str, str]:
         """What each file is for."""
-        return {row[1]: row[3] for row in self.bases}
+        return Looked(self.reads, Aspect.NAMES, {row[1]: row[3] for row in self.bases})
 
     def category_of(self, path: str) -> str:
         """What a file is for."""
@@ -134,6 +154,7 @@ class Index:
 
     def language_of(self, path: str) -> str:
         """What a file is written in."""
+        self.reads.note(Aspect.NAMES, path)
         return self._languages[path]
 
     @cached_property
@@ -151,16 +172,34 @@ class Index:
             found.setdefault(path.rpartition("/")[0], []).append(path)
         return found
 
+    @property
+    def folders(self) -> list[str]:
+        """Every folder with files below it, "" for the root, in the order of paths."""
+        found = {""}
+        for home in self._folders:
+            folder = home
+            while folder not in found:
+                found.add(folder)
+                folder = folder.rpartition("/")[0]
+        return sorted(found)
+
     def beside(self, folder: str) -> list[str]:
         """The files that lie in a folder itself."""
+        self.reads.note("folder", folder)
         return self._folders.get(folder, [])
 
-    @cached_property
+    @Shared
     def files(self) -> dict[str, File]:
         """The ledger, by path."""
-        return {file.path: file for file in self.facts.files()}
+        return Looked(self.reads, Aspect.TEXT, {file.path: file for file in self.facts.files()})
 
-    @cached_property
+    def weight_of(self, path: str) -> int:
+        """About how many bytes a file has."""
+        self.reads.note("weight", path)
+        with self.reads.unheard():
+            return band(self.files[path].size)
+
+    @Shared
     def bands(self) -> dict[str, str]:
         """Where each file stands among all by its rank, in words that a small change does not change."""
         ordered = sorted(self.ranks, key=lambda path: (-self.ranks[path], path))
@@ -168,7 +207,7 @@ class Index:
         for place, path in enumerate(ordered):
             share = (place + 1) / len(ordered)
             found[path] = next((word for top, word in _BANDS if share <= top), "")
-        return found
+        return Looked(self.reads, "bands", found)
 
     @cached_property
     def keys(self) -> list[str]:
@@ -185,7 +224,7 @@ class Index:
         """Whether each symbol is only declared where it stands, by its id."""
         return self._named[2]
 
-    @cached_property
+    @Shared
     def _named(self) -> tuple[list[str], bytes, bytes]:
         """What is known of all symbols, by their ids; files have ids among them."""
         rows = self.facts.symbol_keys()
@@ -201,9 +240,10 @@ class Index:
     def namesakes(self, key: str, declared: bool) -> list[int]:
         """The symbols of a key, or of one that differs by its number only, that are declared, or defined, where
         declarations and definitions stand in different files; in the order of paths."""
+        self.reads.note(Aspect.NAME, clean(key)[-1])
         return [one for one in self._prototypes.get(_bare(key), ()) if self.declared[one] == declared]
 
-    @cached_property
+    @Shared
     def _prototypes(self) -> dict[str, list[int]]:
         """The ids of such symbols by their keys without numbers."""
         found: dict[str, list[int]] = {}
@@ -214,38 +254,45 @@ class Index:
                     found.setdefault(_bare(keys[identity]), []).append(identity)
         return found
 
-    @cached_property
+    @Shared
     def census(self) -> Census:
         """All names at once."""
-        return Census(self.facts, self.bases, self.keys, self.kinds)
+        return Census(self.facts, self.bases, self.keys, self.kinds, self.reads)
 
-    @cached_property
+    @Shared
     def alphabet(self) -> Alphabet:
         """The same from A to Z, in parts."""
         return Alphabet(self.census)
 
-    @cached_property
+    @property
+    def letters(self) -> list[str]:
+        """The parts of the alphabet."""
+        return self.known_letters if self.known_letters is not None else list(self.alphabet.shards.names)
+
+    @Shared
     def layers(self) -> dict[str, Layer]:
         """How high each file stands over what it needs."""
-        return {self._by_base[one]: Layer(*row) for one, row in standings_from(self.facts.passed("layers")).items()}
+        rows = standings_from(self.facts.passed("layers")).items()
+        return Looked(self.reads, "layers", {self._by_base[one]: Layer(*row) for one, row in rows})
 
-    @cached_property
+    @Shared
     def cycles(self) -> dict[str, tuple[str, ...]]:
         """The files that need one another, by each of them; what waits to be loaded makes no cycle."""
         rings = [tuple(self._by_base[one] for one in row) for row in cycles_from(self.facts.passed("cycles"))]
-        return {path: ring for ring in rings for path in ring}
+        return Looked(self.reads, "cycles", {path: ring for ring in rings for path in ring})
 
-    @cached_property
+    @Shared
     def loads(self) -> Loads:
         """Which file needs which when it is loaded."""
         return Loads(unpacked_pairs(self.facts.passed("loads")), self._by_base)
 
-    @cached_property
+    @Shared
     def clusters(self) -> dict[str, Cluster]:
         """The group of each file that uses others, or is used, together with them."""
-        return clusters(clusters_from(self.facts.passed("clusters")), self._by_base)
+        rows = clusters(clusters_from(self.facts.passed("clusters")), self._by_base)
+        return Looked(self.reads, "clusters", rows)
 
-    @cached_property
+    @Shared
     def _folder_edges(self) -> dict[str, dict[tuple[str, str], int]]:
         prose = {row[0] for row in self.bases if row[3] == Category.DOCUMENTATION}
         pairs = [pair for pair in unpacked_pairs(self.facts.passed("pairs")) if pair[0] not in prose]
@@ -254,15 +301,21 @@ class Index:
     def folder_edges(self, folder: str) -> dict[tuple[str, str], int]:
         """Which of the files and folders right in a folder use which, and by how many pairs of files; a folder's name
         ends in a slash. Documents do not count as users."""
+        self.reads.note("edges", folder)
         return self._folder_edges.get(folder, {})
 
-    @cached_property
+    @property
     def owners(self) -> tuple[str, list[Rule]]:
         """The file that says whose which files are, and its rules."""
+        self.reads.note("owners", "")
+        return self._owners
+
+    @Shared
+    def _owners(self) -> tuple[str, list[Rule]]:
         place = next((place for place in PLACES if place in self._ids), "")
         return place, parsed(self.runners.text(place).decode(errors="replace")) if place else []
 
-    @cached_property
+    @Shared
     def licences(self) -> dict[str, str]:
         """The file of each folder that holds a licence."""
         found: dict[str, str] = {}
@@ -270,36 +323,49 @@ class Index:
             folder, _, name = path.rpartition("/")
             if _LICENCE.fullmatch(name):
                 found[folder] = path
-        return found
+        return Looked(self.reads, "licences", found)
 
     @cached_property
     def _tested(self) -> TestedFiles:
         return TestedFiles(self.facts.passed("tests"))
 
+    @property
+    def tested_rows(self) -> Mapping[int, object]:
+        """The tests of all files, packed, by the files' ids."""
+        return self._tested.rows
+
     def tests_of(self, path: str) -> Tested:
         """The tests that reach a file, by ids and steps: the near ones, and how many there are farther away."""
+        self.reads.note("tests", path)
         return self._tested.of(self.base_of(path))
 
-    @cached_property
+    @Shared
     def graph(self) -> Graph:
         """Who leads to whom."""
         return Graph(self.facts.passed("graph"))
 
-    @cached_property
+    @Shared
     def tests(self) -> dict[int, int]:
         """All tests by their ids, each with its number in the order of paths and lines."""
         ids = sorted(self.facts.tests(), key=lambda identity: (self.path_of(identity), identity))
         return {identity: number for number, identity in enumerate(ids)}
 
-    @cached_property
+    @property
+    def tests_told(self) -> str:
+        """About how many tests there are, in words; "" where there are none."""
+        self.reads.note("all tests", "")
+        number = len(self.tests)
+        return f"over {band(number):,} tests" if number > 16 else counted(number, "test") if number else ""
+
+    @Shared
     def neighbours(self) -> Neighbours:
         """Which files belong together."""
-        return Neighbours(self.facts, self._by_base)
+        return Neighbours(self.facts, self._by_base, self.reads)
 
-    @cached_property
+    @Shared
     def runners(self) -> Runners:
         """The commands that run tests."""
-        return Runners(self.root, self._ids)
+        return Runners(self.root, self._ids, self.reads)
 
     @cached_property
     def shelves(self) -> list[Shelf]:
@@ -317,17 +383,6 @@ class Index:
         return self.facts.ranks()
 
     @cached_property
-    def modules(self) -> dict[str, list[tuple[list[str], int]]]:
-        """The files that are modules, by the last part of their dotted names: the whole name, and the place in
-        `bases`."""
-        found: dict[str, list[tuple[list[str], int]]] = {}
-        for number, (_, path, language, _) in enumerate(self.bases):
-            parts = module_of(path) if language in _MODULAR else []
-            if parts:
-                found.setdefault(parts[-1], []).append((parts, number))
-        return found
-
-    @cached_property
     def counts(self) -> Counter[str]:
         """How many files there are of each language."""
         return Counter(row[2] for row in self.bases)
@@ -338,17 +393,6 @@ class Index:
         return f"{number:,} {language_of(language).title} file{'s' if number != 1 else ''} searched"
 
 
-_MODULAR = frozenset(("python", "cython", "javascript", "typescript", "rust", "starlark"))  # where a file is a module
-_HOMES = frozenset(("__init__", "index", "mod", "lib", "main"))  # files that speak for their folder
-
-
-def module_of(path: str) -> list[str]:
-    """A file's dotted name: its folders and its name, where that does not only speak for the folder."""
-    folders, _, name = path.rpartition("/")
-    stem = name.partition(".")[0]
-    return [*filter(None, folders.split("/")), *([] if stem in _HOMES else [stem])]
-
-
 _NUMBER = re.compile(r"\+\d+(?=\.|$)")
 
 
@@ -357,14 +401,3 @@ def _bare(key: str) -> str:
 
 
 _BANDS = ((0.01, "top 1 %"), (0.05, "top 5 %"), (0.1, "top 10 %"), (0.25, "top quarter"), (0.5, "upper half"))
-
-# Files for people before what is made, borrowed or only tries it.
-_ORDER: dict[str, int] = {
-    Category.SOURCE: 0, Category.BUILD: 1, Category.CONFIGURATION: 1, Category.GENERATED: 2, Category.EXAMPLE: 3,
-    Category.BENCHMARK: 3, Category.TEST: 4, Category.VENDORED: 5, Category.DOCUMENTATION: 6, Category.DATA: 6,
-}  # fmt: skip
-
-
-def rank_of(category: str) -> int:
-    """Where files of a category stand in an answer: source before tests."""
-    return _ORDER.get(category, 6)

@@ -6,12 +6,13 @@ In: an index. Out: rows by path, made once for a repository and kept: pages of f
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
 
 from concordance.facts.pack import Outline
+from concordance.facts.touched import Aspect
 from concordance.model import File
 
 from .index import Index
+from .reads import kept, shared
 
 
 class Ledger:
@@ -23,15 +24,16 @@ class Ledger:
         self.tests: Counter[str] = Counter(index.path_of(identity) for identity in index.tests)
 
 
-@lru_cache(1)
+@shared
 def ledger(index: Index) -> Ledger:
     """The ledger of the repository that is asked."""
     return Ledger(index)
 
 
-@lru_cache(2048)  # a folder's files are asked for by its index, its page and its chapter
+@kept(2048)  # a folder's files are asked for by its index, its page and its chapter
 def outline(index: Index, path: str) -> Outline:
     """What a file defines and says of itself."""
+    index.reads.note(Aspect.TEXT, path)
     return index.facts.outline(path)
 
 

@@ -17,9 +17,10 @@ from concordance.errors import UserError
 from concordance.facts.read import Place
 from concordance.model import File, Given, Kind, Trust, unpacked
 
-from .answers import clean, separator_of
-from .index import Index, UnknownPath, module_of, rank_of
+from .answers import clean, rank_of, separator_of
+from .index import Index, UnknownPath
 from .meaning import POSITION, Meant, Said, at
+from .reads import shared
 from .trail import Hop, Trail
 
 _LINE = re.compile(r".+[^:]:\d+")
@@ -186,7 +187,7 @@ def _by_end(index: Index, parts: list[str]) -> list[_Match]:
         before = heads[: len(heads) - len(home)]
         if home[-len(heads) :] == heads:
             found.append(_Match(place, 0 if home == heads else 1))
-        elif heads[len(before) :] == home and _ends(module_of(place.path), before):
+        elif heads[len(before) :] == home and _ends(_module_of(place.path), before):
             found.append(_Match(place, 0))
     return found
 
@@ -198,7 +199,7 @@ def _ends(parts: list[str], end: list[str]) -> bool:
 def _modules(index: Index, parts: list[str], separator: str) -> list[_Match]:
     """Files that have a dotted name, in languages that write it so, best first."""
     found = []
-    for whole, number in index.modules.get(parts[-1], ()) if parts else ():
+    for whole, number in _by_last_part(index).get(parts[-1], ()) if parts else ():
         base, path, language, category = index.bases[number]
         if separator_of(language) == separator and _ends(whole, parts):
             found.append(_Match(Place(base, "", "file", path, -1, 1, False, 1, True, "", language, category), 0))
@@ -247,7 +248,7 @@ def _below(index: Index, parts: list[str]) -> list[_Match]:
     """The one symbol of a name that lies somewhere below a folder or file of the name before it; none of several."""
     heads, found = parts[:-1], []
     for place in index.facts.named(parts[-1]):
-        inside = [*module_of(place.path), *clean(place.home)]
+        inside = [*_module_of(place.path), *clean(place.home)]
         if any(inside[n : n + len(heads)] == heads for n in range(len(inside))):
             found.append(_Match(place, 2))
     return found if _count(found) == 1 else []
@@ -299,3 +300,25 @@ def _nearest(name: str, known: Iterable[str]) -> list[str]:
 
 
 _LIKE = 0.7
+
+
+_MODULAR = frozenset(("python", "cython", "javascript", "typescript", "rust", "starlark"))  # where a file is a module
+_HOMES = frozenset(("__init__", "index", "mod", "lib", "main"))  # files that speak for their folder
+
+
+def _module_of(path: str) -> list[str]:
+    """A file's dotted name: its folders and its name, where that does not only speak for the folder."""
+    folders, _, name = path.rpartition("/")
+    stem = name.partition(".")[0]
+    return [*filter(None, folders.split("/")), *([] if stem in _HOMES else [stem])]
+
+
+@shared
+def _by_last_part(index: Index) -> dict[str, list[tuple[list[str], int]]]:
+    """The files that are modules, by the last part of their dotted names: the whole name, and the place in `bases`."""
+    found: dict[str, list[tuple[list[str], int]]] = {}
+    for number, (_, path, language, _) in enumerate(index.bases):
+        parts = _module_of(path) if language in _MODULAR else []
+        if parts:
+            found.setdefault(parts[-1], []).append((parts, number))
+    return found

@@ -7,11 +7,12 @@ and links them.
 from __future__ import annotations
 
 from concordance.blocks import Block, Item, Items, Line, Piece, Ref, Strong, Text, To, commas, counted, listed, marked
-from concordance.extract.rulebook import checked, rules
+from concordance.extract.rulebook import rules
 from concordance.model import Finding, Rule, Skip
 
 from .about import About
 from .patterns import patterns
+from .ruled import ruled
 
 HOT = 25  # ways through a function, from which it is called complex
 
@@ -72,7 +73,8 @@ def _item(one: About, rule: Rule, rows: list[Finding]) -> Item:
 def _none(one: About, category: str) -> Block:
     if one.file.skip != Skip.NONE:
         return Text(["Not read as text, so not checked."])
-    tried = [rule for rule in checked(one.file.language) if rule.category == category]
+    asked = ruled(one.index).checked(one.file.language, one.path)
+    tried = [rule for rule in asked if rule.category == category]
     if not tried:
         return Text([f"No {category} rules for {one.title}."])
     rules_ = counted(len(tried), f"{category} rule")

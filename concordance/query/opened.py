@@ -15,6 +15,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
+from concordance import signs
 from concordance.collect import source
 from concordance.errors import Unreadable
 from concordance.facts.pack import Named, unpack_names
@@ -252,7 +253,7 @@ class Opened:
     def _lines(self) -> list[str] | None:
         if self._text is None:
             return None
-        lines = self._text.split("\n")
+        lines = signs.lines(self._text)
         return lines if lines[-1] else lines[:-1]  # behind the last line's end there is none
 
     def line(self, number: int) -> str | None:

@@ -264,7 +264,8 @@ def related(one: About) -> list[Block]:
                 [f"{len(beside):,} other files in ", Ref(To.INDEX, folder, "", folder or "the root", bool(folder)), "."]
             )
         )
-    rows = [row for row in index.neighbours.of(one.file) if row.reasons != [Reason(Why.BESIDE)]][:_COMPANY]
+    company = index.neighbours.of(one.file, index.book.history)  # a commit would change what changed together
+    rows = [row for row in company if row.reasons != [Reason(Why.BESIDE)]][:_COMPANY]
     if rows:
         name = one.path.rpartition("/")[2]
         items = [

@@ -7,12 +7,13 @@ import, where it comes from; and how many uses lead nowhere that is known.
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
+from functools import partial
 from typing import NamedTuple
 
 from concordance.model import Trust, unpacked
 
 from .index import Index
+from .reads import shared
 
 
 class Rates(NamedTuple):
@@ -22,21 +23,22 @@ class Rates(NamedTuple):
     imports: dict[str, Counter[str]]
 
 
-@lru_cache(1)
+@shared
 def rates(index: Index) -> Rates:
     """Reads the links of all files."""
     found = Rates({}, {})
-    for _, path, language, _ in sorted(index.bases, key=lambda row: row[1]):
-        links = index.facts.links(path)
-        if links.trust:
-            counts = found.links.setdefault(language, Counter())
-            last = -1
-            for use, trust in zip(unpacked(links.use), links.trust, strict=True):
-                if use != last:  # the first of an expression is its best
-                    counts[Trust(trust)] += 1
-                    last = use
-        if links.imports:
-            origins = found.imports.setdefault(language, Counter())
-            for target in links.imports:
-                origins[target.origin] += 1
+    paths = sorted(row[1] for row in index.bases)
+    for path, (links, imports) in index.summaries.of("rates", paths, partial(_counted, index)).items():
+        language = index.language_of(path)
+        if links:
+            found.links.setdefault(language, Counter()).update({Trust(trust): times for trust, times in links})
+        if imports:
+            found.imports.setdefault(language, Counter()).update(dict(imports))
     return found
+
+
+def _counted(index: Index, path: str) -> tuple[list[tuple[int, int]], list[tuple[str, int]]]:
+    """Of one file, expressions by the trust of their best link, which is the first, and imports by where they lead."""
+    links = index.facts.links(path)
+    best = dict(zip(reversed(unpacked(links.use)), reversed(links.trust), strict=True))
+    return list(Counter(best.values()).items()), list(Counter(str(one.origin) for one in links.imports).items())

@@ -79,9 +79,9 @@ def around(index: Index, place: Place) -> Iterator[Place]:
     return (one for one in index.facts.symbols_in(place.path) if [*clean(one.home), one.name] == home)
 
 
-def reached(index: Index, starts: Collection[int], category: Category) -> Found:
-    """The tests or examples that may run what is asked about."""
-    walk = index.graph.back(starts, RUNS, _LOADS, STEPS, MOST)
+def reached(index: Index, starts: Collection[int], category: Category, most: int = MOST) -> Found:
+    """The tests or examples that may run what is asked about; the walk looks at so many edges."""
+    walk = index.graph.back(starts, RUNS, _LOADS, STEPS, most)
     steps, tests = walk.steps, index.tests
     if category is not Category.TEST:
         return Found(sorted(_files(index, walk, steps, category)), walk)

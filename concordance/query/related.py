@@ -17,7 +17,10 @@ from typing import NamedTuple
 
 from concordance.facts.graph import unpacked_pairs
 from concordance.facts.read import Facts
+from concordance.facts.touched import Aspect, band
 from concordance.model import File, Kind
+
+from .reads import LookedById, Reads
 
 _USERS = 200  # of a file; one with more is everybody's, and a part of them tells as much
 _NAMES = 60  # symbols whose names are looked up
@@ -75,13 +78,17 @@ class Related(NamedTuple):
 class Neighbours:
     """Who uses whom between files, and who is named alike."""
 
-    def __init__(self, facts: Facts, paths: dict[int, str]) -> None:
-        self.facts, self.paths = facts, paths
+    def __init__(self, facts: Facts, paths: dict[int, str], reads: Reads) -> None:
+        self.facts, self.paths, self.reads = facts, paths, reads
         self.uses: dict[int, dict[int, int]] = {}
         self.users: dict[int, dict[int, int]] = {}
         for user, target, times in unpacked_pairs(facts.passed("pairs")):
             self.uses.setdefault(user, {})[target] = times
             self.users.setdefault(target, {})[user] = times
+        self._many = {one: band(len(users)) for one, users in self.users.items()}
+        self.all_uses, self.all_users = self.uses, self.users  # the same, unheard: for whoever looks at all of it
+        self.uses = LookedById(reads, "uses", self.uses, paths)
+        self.users = LookedById(reads, "users", self.users, paths)
 
     @cached_property
     def _ids(self) -> dict[str, int]:
@@ -101,22 +108,23 @@ class Neighbours:
             found.setdefault(path.rpartition("/")[0], []).append(identity)
         return found
 
-    def of(self, file: File) -> list[Related]:
-        """The files that belong with one, best first."""
+    def of(self, file: File, history: bool = True) -> list[Related]:
+        """The files that belong with one, best first; by what changed together only where history counts."""
         me = self._ids[file.path]
         doubt: dict[int, float] = {}
         reasons: dict[int, list[Reason]] = {}
-        for other, share, reason in self._all(me, file.path):
+        for other, share, reason in self._all(me, file.path, history):
             if other != me:
                 doubt[other] = doubt.get(other, 1.0) * (1 - share)
                 reasons.setdefault(other, []).append(reason)
         rows = [Related(self.paths[one], reasons[one], round(1 - left, 3)) for one, left in doubt.items()]
         return sorted((row for row in rows if row.score >= _LEAST), key=lambda row: (-row.score, row.path))
 
-    def _all(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
+    def _all(self, me: int, path: str, history: bool) -> Iterator[tuple[int, float, Reason]]:
         yield from self._direct(me)
         yield from self._together(me)
-        yield from self._changed(path)
+        if history:
+            yield from self._changed(path)
         yield from self._named(me, path)
         yield from self._defined(path)
         yield from self._beside(path)
@@ -124,24 +132,32 @@ class Neighbours:
     def _direct(self, me: int) -> Iterator[tuple[int, float, Reason]]:
         """One uses the other: worth more the more it does, and the fewer others do."""
         for other, times in self.uses.get(me, {}).items():
-            yield other, _worth(times, len(self.users.get(other, ()))), Reason(Why.USED, times)
+            yield other, _worth(times, self._used_by(other)), Reason(Why.USED, times)
         for other, times in self.users.get(me, {}).items():
             yield other, _worth(times, len(self.uses.get(other, ()))), Reason(Why.USES, times)
 
     def _together(self, me: int) -> Iterator[tuple[int, float, Reason]]:
         """The same files use both."""
-        users = sorted(self.users.get(me, {}), key=lambda one: len(self.uses.get(one, ())))[:_USERS]
+        found = self.users.get(me, {})  # by the order of ids, which tells how the store came to be: paths decide
+        users = sorted(found, key=lambda one: (len(self.uses.get(one, ())), self.paths[one]))[:_USERS]
         shared: Counter[int] = Counter()
         for user in users:
             shared.update(self.uses[user].keys())
         for other, count in shared.items():
-            alike = count / math.sqrt(len(users) * len(self.users[other]))
+            alike = min(1.0, count / math.sqrt(len(users) * self._used_by(other)))
             if count > 1 and alike > 0.05:
                 yield other, 0.5 * min(1.0, alike), Reason(Why.BOTH, count)
 
+    def _used_by(self, one: int) -> int:
+        """About how many files use one: what is exact would make many files' company depend on every new user."""
+        self.reads.note("fan", self.paths[one])
+        return self._many.get(one, 0)
+
     def _changed(self, path: str) -> Iterator[tuple[int, float, Reason]]:
+        self.reads.note(Aspect.HISTORY, path)
         change = self.facts.change(path)
         for other, times in change.together if change is not None else ():
+            self.reads.note(Aspect.PATHS, other)
             identity = self._ids.get(other)
             if identity is not None and change is not None:
                 yield identity, 0.6 * min(1.0, times / (change.commits + 2)), Reason(Why.CHANGED, times)
@@ -149,6 +165,7 @@ class Neighbours:
     def _named(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
         """The test of a source, the header of a source: of one name, without what says so."""
         stem, same = stem_of(path), self._stems[stem_of(path)]
+        self.reads.note("stem", stem)
         if stem in _ANY or len(same) > 24:
             return
         for other in same:
@@ -160,9 +177,11 @@ class Neighbours:
 
     def _defined(self, path: str) -> Iterator[tuple[int, float, Reason]]:
         """They define the same names, which few others do."""
+        self.reads.note(Aspect.TEXT, path)
         symbols = [one for one in self.facts.symbols_in(path) if one.kind in _DEFINES and not one.home]
         shared: dict[int, list[str]] = {}
         for name in dict.fromkeys(one.name for one in symbols[:_NAMES] if len(one.name) > 3):
+            self.reads.note(Aspect.NAME, name)
             files = {place.path for place in self.facts.named(name)}
             for there in files if 1 < len(files) <= _RARE else ():
                 shared.setdefault(self._ids[there], []).append(name)
@@ -171,6 +190,7 @@ class Neighbours:
 
     def _beside(self, path: str) -> Iterator[tuple[int, float, Reason]]:
         folder = path.rpartition("/")[0]
+        self.reads.note("folder", folder)
         beside = self._folders[folder]
         if len(beside) <= _FOLDER:
             yield from ((other, 0.05, Reason(Why.BESIDE)) for other in beside)

@@ -15,9 +15,11 @@ from functools import cached_property
 
 from concordance.collect import source
 from concordance.errors import Unreadable
+from concordance.facts.touched import Aspect
 from concordance.model import Entry
 
 from .cpprunners import Command, cmake_commands, cmake_target
+from .reads import Reads
 
 _LARGEST = 2_000_000  # bytes of a file of settings
 _HEAD = 20_000  # bytes of a test that are read for what it imports, and for what it does when it is run itself
@@ -29,23 +31,34 @@ _MENTIONS = ("pyproject.toml", "tox.ini", "setup.cfg", "setup.py", "noxfile.py",
              "requirements-dev.txt", "dev-requirements.txt", "test-requirements.txt")  # fmt: skip
 _CMAKE = "CMakeLists.txt"
 _MOST = 400  # CMake files that are looked through for who goes on with a list
+_OTHERS = ("package.json", "go.mod", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts", "gradlew",
+           "runtests.py", "manage.py", "BUILD", "BUILD.bazel", "TARGETS")  # fmt: skip
 _GTEST = re.compile(r"(\w*TEST\w*)\s*\(\s*(\w+)\s*,\s*(\w+)\s*\)")
+
+
+def is_setting(path: str) -> bool:
+    """Whether a file may say how tests of other files are run."""
+    name = path.rpartition("/")[2]
+    named = name in _MENTIONS or name in _OTHERS or any(name == one for one, _ in _PYTEST_FILES)
+    return named or name == _CMAKE or name.endswith((".cmake", ".bzl"))
 
 
 class Runners:
     """Of one repository; what was found for a file or folder is kept."""
 
-    def __init__(self, root: str, paths: Collection[str]) -> None:
-        self._root, self._paths = root, paths
+    def __init__(self, root: str, paths: Collection[str], reads: Reads) -> None:
+        self._root, self._paths, self.reads = root, paths, reads
         self._texts: dict[str, bytes] = {}
         self._builds: dict[str, list[Command]] = {}
         self._found: dict[str, Callable[[str], str]] = {}
 
     def command(self, path: str, language: str, name: str) -> str:
         """The command that runs one test; `name` with what it stands in, or "" for the whole file."""
+        self.reads.note("command", path)
         if path not in self._found:
             maker = self._makers.get(language)
-            self._found[path] = maker(path) if maker is not None else _nothing
+            with self.reads.unheard():
+                self._found[path] = maker(path) if maker is not None else _nothing
         return self._found[path](name)
 
     @cached_property
@@ -60,6 +73,7 @@ class Runners:
     def text(self, path: str, most: int = _LARGEST) -> bytes:
         """The first bytes of a file of the repository, or where `most` is negative the last; nothing where it is not
         there. Of settings, which many tests share, it is kept."""
+        self.reads.note(Aspect.TEXT, path)
         if path not in self._paths:
             return b""
         if path in self._texts:
@@ -140,7 +154,7 @@ class Runners:
 
     @cached_property
     def _cmakes(self) -> list[str]:
-        return [path for path in self._paths if path.rpartition("/")[2] == _CMAKE][:_MOST]
+        return sorted(path for path in self._paths if path.rpartition("/")[2] == _CMAKE)[:_MOST]
 
     def _commands(self, build: str) -> list[Command]:
         if build not in self._builds:

@@ -7,37 +7,40 @@ page of its keywords maps names to them; both are made one after the other, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from concordance.blocks import Block, Doc, Heading, Items, Line, Mono, Piece, Quote, Ref, Table, Text, To
+from concordance.kinds import Section
 
 from . import noticed, overview, position, tried
 from .about import About
 
-PURPOSE, OVERVIEW, DESIGN = "File Purpose", "High-Level Overview", "Architecture & Design"
-DEPENDENCIES, PATTERNS, PERFORMANCE = "Dependencies", "Code Patterns & Idioms", "Performance Considerations"
-SECURITY, TESTING, RELATED = "Security & Safety", "Testing & Usage", "Related Files"
+ORDER = tuple(section.value for section in Section)
+PURPOSE, OVERVIEW, DESIGN, DEPENDENCIES, PATTERNS, PERFORMANCE, SECURITY, TESTING, RELATED = ORDER
 _NOTICED = frozenset((PATTERNS, PERFORMANCE, SECURITY))  # what they say is said of what stands around a line
 _CODE = re.compile(r"`([^`]+)`")
 
 
 @lru_cache(1)  # as `about`
 def sections(one: About) -> dict[str, list[Block]]:
-    """What each section says, by its title, in the order of the page."""
-    return {
-        PURPOSE: overview.purpose(one),
-        OVERVIEW: overview.overview(one),
-        DESIGN: [Heading(3, ["Role in the repository"]), *position.role(one)],
-        DEPENDENCIES: [Heading(3, ["Import Dependencies"]), *position.imports(one)],
-        PATTERNS: [Heading(3, ["Common Patterns"]), *noticed.patterns_of(one)],
-        PERFORMANCE: [Heading(3, ["Performance Notes"]), *noticed.performance(one)],
-        SECURITY: [Heading(3, ["Security Considerations"]), *noticed.security(one)],
-        TESTING: [
-            Heading(3, ["Testing"]), *tried.testing(one), Heading(3, ["Usage Examples"]), *tried.usage(one),
-        ],
-        RELATED: [Heading(3, ["Related Files"]), *position.related(one)],
-    }  # fmt: skip
+    """What each section says, by its title; those that the book leaves out are not made."""
+    return {title: _MADE[title](one) for title in ORDER if title not in one.index.book.sections_off}
+
+
+_MADE: dict[str, Callable[[About], list[Block]]] = {
+    PURPOSE: overview.purpose,
+    OVERVIEW: overview.overview,
+    DESIGN: lambda one: [Heading(3, ["Role in the repository"]), *position.role(one)],
+    DEPENDENCIES: lambda one: [Heading(3, ["Import Dependencies"]), *position.imports(one)],
+    PATTERNS: lambda one: [Heading(3, ["Common Patterns"]), *noticed.patterns_of(one)],
+    PERFORMANCE: lambda one: [Heading(3, ["Performance Notes"]), *noticed.performance(one)],
+    SECURITY: lambda one: [Heading(3, ["Security Considerations"]), *noticed.security(one)],
+    TESTING: lambda one: [
+        Heading(3, ["Testing"]), *tried.testing(one), Heading(3, ["Usage Examples"]), *tried.usage(one),
+    ],
+    RELATED: lambda one: [Heading(3, ["Related Files"]), *position.related(one)],
+}  # fmt: skip
 
 
 @lru_cache(1)
@@ -53,7 +56,7 @@ def names_in(one: About, title: str) -> list[str]:
         return []
     found: set[str] = set()
     lines: set[int] = set()
-    for piece in pieces_of(sections(one)[title]):
+    for piece in pieces_of(sections(one).get(title, [])):
         if type(piece) is Ref:
             if piece.to == To.SYMBOL and piece.path == one.path and piece.at in own:
                 found.add(own[piece.at])
@@ -80,7 +83,7 @@ def _around(one: About, lines: set[int]) -> Iterator[str]:
 def words_in(one: About, title: str) -> str:
     """The words of a section, as text."""
     said: list[str] = []
-    for piece in pieces_of(sections(one)[title]):
+    for piece in pieces_of(sections(one).get(title, [])):
         if isinstance(piece, str):
             said.append(piece)
         elif isinstance(piece, Ref):

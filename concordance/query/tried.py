@@ -60,8 +60,8 @@ def _own_tests(one: About) -> Iterator[Block]:
 def _untested(one: About) -> str:
     if one.file.skip != Skip.NONE or not one.opened.flow.op:
         return "Nothing in it runs."
-    number = len(one.index.tests)
-    return f"None of {counted(number, 'test')} reaches it." if number else "The repository has no tests."
+    told = one.index.tests_told
+    return f"None of {told} reaches it." if told else "The repository has no tests."
 
 
 def usage(one: About) -> list[Block]:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from concordance.facts.read import Place
 from concordance.model import Trust
 
-from .answers import Page, WrongCursor
-from .index import Index, rank_of
+from .answers import Page, WrongCursor, rank_of
+from .index import Index
 from .opened import Claim, Opened
 
 _EXACTLY = 40  # files that are opened for their number of uses, where the store can only say it about

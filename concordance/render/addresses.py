@@ -3,7 +3,8 @@
 In: the paths of a repository, its root and the folder of the book. Out: the path of the page that a `Ref` means, and
 links from page to page. A name that is too long for a file system, that is one of the book's own, or that differs from
 its neighbour's only by case or by the form of its letters, gets a short digest, so that the same repository has the
-same addresses everywhere.
+same addresses everywhere. Folders so deep that their pages' paths would be too long for a system stand in `book/far`,
+each by its digest.
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ STRUCTURE = "Code Structure"  # the section that definitions stand in
 REPORT = "verification_report.md"
 LETTERS = "keywords.md"
 _IN_FOLDER = (*_PAGES.values(), CLAIMS)  # names that every folder of the book has of its own
+_FAR = "book/far"  # beside the chapters, where no folder of a repository stands
 _AT_ROOT = (*_IN_FOLDER, FRONT, MANIFEST, REPORT, LETTERS, "keywords", "book")
 _LONGEST = 200  # bytes of a name: what is put behind it, and before it in claims, has room up to 255
+_FARTHEST = 3000  # bytes of a path in the book: before it stands where the book is, and systems take 4096
 _PLAIN = re.compile(r"[A-Za-z0-9_.+-]{0,28}")  # a key that is its own anchor; a longer one is shortened
 _ODD = re.compile(r"[^A-Za-z0-9_-]")
 _SLUG = re.compile(r"[^\w\- ]")
-_SAFE = "/~+:@,=-._"  # what stands in an address as it is
+_SAFE = "/~+@,=-._"  # what stands in an address as it is; what is before a colon could be taken for a scheme
 
 
 class Addresses:
@@ -38,7 +41,8 @@ class Addresses:
     def __init__(self, paths: Iterable[str], root: str, out: str, plain: frozenset[str] = frozenset()) -> None:
         """`plain` are the files whose definitions have no anchors of their own: those of keys, by the thousand."""
         self.out, self._plain = out, plain
-        self._to_root = os.path.relpath(os.path.realpath(root), os.path.realpath(out)).replace(os.sep, "/")
+        to_root = os.path.relpath(os.path.realpath(root), os.path.realpath(out)).replace(os.sep, "/")
+        self._to_root = quote(_encoded(to_root), _SAFE)
         self._folders: dict[str, str] = {"": ""}  # of the repository, to the book's
         self._stems: dict[str, str] = {}  # of files, to what their pages' names begin with
         self._prefixes: dict[tuple[str, str], str] = {}
@@ -80,7 +84,13 @@ class Addresses:
             if _folded(shown) in used:
                 shown = _marked(name)
             used.add(_folded(shown))
-            self._folders[child] = start + shown
+            there = start + shown
+            self._folders[child] = there if len(_encoded(there)) <= _FARTHEST else f"{_FAR}/{_digest(child, 8)}"
+
+    def odd(self) -> list[tuple[str, str]]:
+        """The files and folders whose pages do not stand where their names say, and where they do."""
+        named = {**self._stems, **self._folders}
+        return sorted((path, shown) for path, shown in named.items() if path != shown)
 
     # --- pages
 
@@ -174,8 +184,8 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _digest(name: str) -> str:
-    return blake2b(_encoded(name), digest_size=4).hexdigest()
+def _digest(name: str, size: int = 4) -> str:
+    return blake2b(_encoded(name), digest_size=size).hexdigest()
 
 
 def _marked(name: str) -> str:
@@ -203,4 +213,6 @@ def _plain(name: str) -> str:
 def _chapter(name: str) -> str:
     """A chapter's name as a file's; one in which two names could meet is told apart by a digest."""
     plain = _plain(name.replace("/", "-"))
+    if len(plain) > _LONGEST:
+        plain, name = plain[: _LONGEST - 16], f"-/{name}"
     return f"{plain}-{_digest(name)}" if "-" in name and "/" in name else plain

@@ -16,13 +16,12 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from concordance.collect import own
-from concordance.collect.own import CLAIMS, GENERATOR, MANIFEST
+from concordance.collect.own import CLAIM, CLAIMS, GENERATOR, MANIFEST
 from concordance.errors import UserError
 from concordance.render.addresses import claims_of
 from concordance.version import VERSION
 
-_NOTE = "book.of"  # beside the store
-_OURS = (b'{"page": ', f'{{\n "generator": "{GENERATOR}"'.encode())  # how claims and a manifest begin
+_OURS = (CLAIM, f'{{\n "generator": "{GENERATOR}"'.encode())  # how claims and a manifest begin
 
 
 class Written(NamedTuple):
@@ -65,6 +64,21 @@ def read(out: str) -> Listed:
         return Listed({}, True)
 
 
+def mark(pages: Iterable[Written]) -> str:
+    """What is another where other pages, or the same with other words, are listed."""
+    known = sorted(f"{row.page}\0{row.checksum}{row.claims_checksum}" for row in pages)
+    return digest("\0".join(known).encode("utf-8", "backslashreplace"))
+
+
+def version(out: str) -> str:
+    """The version of the program that wrote a book; "" where it is not known."""
+    try:
+        with open(os.path.join(out, MANIFEST), "rb") as file:
+            return str(json.load(file)["version"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return ""
+
+
 class Begin:
     """Notes, before the first file is changed, that a run has begun: where it is stopped, the next one knows that there
     may be pages that no manifest names."""
@@ -77,7 +91,7 @@ class Begin:
         """Notes it, once."""
         if not self.done:
             self.done = True
-            _list(self.out, self.before.values(), {"unfinished": True})
+            put(self.out, MANIFEST, _listed(self.before.values(), {"unfinished": True}))
 
 
 def tidy(out: str) -> None:
@@ -88,19 +102,19 @@ def tidy(out: str) -> None:
                 os.unlink(os.path.join(out, CLAIMS, name))
 
 
-def write(out: str, pages: Collection[Written], unfinished: bool) -> None:
-    """Lists all pages."""
+def listing(pages: Collection[Written], unfinished: bool) -> bytes:
+    """The list of all pages."""
     counts = {"pages": len(pages), "bytes": sum(row.size for row in pages), "claims": sum(row.claims for row in pages)}
-    _list(out, pages, {"counts": counts, **({"unfinished": True} if unfinished else {})})
+    return _listed(pages, {"counts": counts, **({"unfinished": True} if unfinished else {})})
 
 
-def _list(out: str, pages: Iterable[Written], more: dict[str, object]) -> None:
+def _listed(pages: Iterable[Written], more: dict[str, object]) -> bytes:
     rows = sorted(pages)
     columns = list(Written._fields[1:])
     listed = ",\n".join(f"  {json.dumps(row.page)}: {json.dumps(list(row[1:]))}" for row in rows)
     head = {"generator": GENERATOR, "version": VERSION, **more, "columns": columns}
     text = json.dumps(head, indent=1)[:-2] + f',\n "pages": {{\n{listed}\n }}\n}}\n'
-    put(out, MANIFEST, text.encode("utf-8", "backslashreplace"))
+    return text.encode("utf-8", "backslashreplace")
 
 
 def put(out: str, path: str, data: bytes, begin: Callable[[], None] | None = None) -> bool:
@@ -184,9 +198,15 @@ def _remove_empty(out: str, folder: str) -> None:
 
 
 def strays(out: str, named: set[str]) -> Iterator[str]:
-    """The pages of ours in a folder that are not among the named."""
+    """The pages of ours in a folder that are not among the named, nor of another book in it."""
+    others = tuple(f"{book.folder}/" for book in own.books(out, files(out)) if book.folder)
     for path in files(out):
-        if path not in named and own.is_page(path) and own.is_written(os.path.join(out, path)):
+        if (
+            not path.startswith(others)
+            and path not in named
+            and own.is_page(path)
+            and own.is_written(os.path.join(out, path))
+        ):
             yield path
 
 
@@ -204,37 +224,20 @@ def is_inside(path: str) -> bool:
     return not os.path.isabs(path) and ".." not in path.split("/")
 
 
-def is_as_written(out: str, pages: dict[str, Written]) -> bool:
-    """Whether all pages are there, by their sizes: asked before each run, so it must cost little."""
-    if not pages:
-        return False
-    for page, row in pages.items():
-        try:
-            found = os.lstat(os.path.join(out, page))
-        except OSError:
-            return False
-        if found.st_size != row.size or not stat.S_ISREG(found.st_mode):
-            return False
-        if row.claims and not os.path.lexists(os.path.join(out, claims_of(page))):
-            return False
-    return True
+def astray(out: str, pages: dict[str, Written]) -> list[str]:
+    """The pages that are not there as they were written, by their sizes: asked before each run, so it must cost
+    little."""
+    return [page for page, row in pages.items() if not _is_there(out, page, row)]
 
 
-def noted(folder: str) -> str:
-    """What the last book was made of, as noted beside the store."""
+def _is_there(out: str, page: str, row: Written) -> bool:
     try:
-        with open(os.path.join(folder, _NOTE), encoding="ascii") as file:
-            return file.read(100)
-    except (OSError, ValueError):
-        return ""
-
-
-def note(folder: str, made_of: str) -> None:
-    """Notes what the book was made of."""
-    path = os.path.join(folder, _NOTE)
-    with suppress(FileNotFoundError):
-        os.unlink(path)  # whatever a repository may have laid there
-    _write_aside(path, made_of.encode())
+        found = os.lstat(os.path.join(out, page))
+        if row.claims and not os.lstat(os.path.join(out, claims_of(page))).st_size:  # a power cut may leave it empty
+            return False
+    except OSError:
+        return False
+    return found.st_size == row.size and stat.S_ISREG(found.st_mode)
 
 
 def collisions(out: str, planned: Iterable[str], before: dict[str, Written]) -> list[str]:
@@ -275,7 +278,7 @@ def _is_ours(path: str) -> bool:
         return False
     if os.path.basename(path) == MANIFEST:
         with open(path, "rb") as file:
-            return file.read(len(_OURS[1])) == _OURS[1]
+            return file.read(len(_OURS[1])) in (_OURS[1], b"")
     return not os.path.getsize(path) or own.is_written(path)
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from concordance import signs
 from concordance.collect import encoding, source
 from concordance.errors import Unreadable
 from concordance.model import Entry
@@ -97,7 +98,7 @@ class Reader:
             reason = error.reason if isinstance(error, Unreadable) else str(error)
             return Source(f"cannot be read: {reason}", "", [], 0)
         text = encoding.read(data, True)
-        lines = text.text.split("\n") if text is not None else []
+        lines = signs.lines(text.text) if text is not None else []
         count = len(lines) - (not lines[-1]) if lines else data.count(b"\n") + 1
         return Source("", hashlib.sha256(data).hexdigest(), lines, max(1, count))
 

@@ -3,48 +3,38 @@
 from __future__ import annotations
 
 import json
+import time
 
 import click
 
-from concordance import api, terminal
-from concordance.config import Book
+from concordance import api, options, terminal
 
 
 @click.command("build")
 @click.argument("repo", default=".", type=click.Path(readable=False))
-@click.option("--out", type=click.Path(), help="The folder of the book (default: .concordance/book in the repository).")
-@click.option(
-    "--source",
-    type=click.Choice(("full", "link")),
-    default="full",
-    show_default=True,
-    help="Whether pages hold the source, or link it.",
-)
-@click.option("--history", is_flag=True, help="Say on pages when and by whom files were changed.")
-@click.option("--include-generated", is_flag=True, help="Write pages of the book's own pages, too.")
+@options.of_a_book
 @click.option("--no-book", is_flag=True, help="Only bring the store up to date.")
-@click.option("--jobs", type=click.IntRange(1), help="Worker processes (default: one for each core).")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("--verbose", "-v", is_flag=True, help="Say how long each step took.")
-def command(
-    repo: str, out: str | None, source: str, history: bool, include_generated: bool, no_book: bool, jobs: int | None,
-    as_json: bool, verbose: bool,
-) -> None:  # fmt: skip
+def command(repo: str, wishes: options.Wishes, no_book: bool, as_json: bool, verbose: bool) -> None:
     """Read every file of a repository, store what each says, and write the book of it.
+
+    What is not said here is as the repository's concordance.toml says, else the default.
 
     \b
     concord build
     concord build ~/src/pytorch --out docs --verbose
     """
-    written = None
+    began, written, wanted = time.perf_counter(), None, wishes.of(repo)
     with terminal.Bar() as bar:
         if no_book:
-            summary = api.build(repo, jobs, bar.show)
+            summary = api.build(repo, wishes.jobs, bar.show)
         else:
-            summary, written = api.book(repo, out, Book(source == "full", history, include_generated), jobs, bar.show)
+            summary, written = api.book(repo, wishes.out, wanted, wishes.jobs, bar.show)
+    totals = api.totals(repo, wanted)
+    seconds = time.perf_counter() - began
     if as_json:
-        click.echo(json.dumps({**summary.__dict__, **({"book": written.__dict__} if written else {})}))
+        more = {"totals": totals._asdict(), "book": written.counts() if written else None, "time": round(seconds, 3)}
+        click.echo(json.dumps({**summary.__dict__, **more}))
     else:
-        terminal.print_summary(repo, summary, verbose)
-        if written is not None:
-            terminal.print_book(written)
+        terminal.print_summary(repo, summary, totals, written, seconds, verbose)

@@ -43,6 +43,18 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     return resolve
 
 
+def passed(tree: Tree) -> Callable[[str, Import], list[Target]]:
+    """Finds the packages that an import of a module passes through, each of which is bound by it, too."""
+    modules = tree.once(PythonModules)
+
+    def resolve(path: str, one: Import) -> list[Target]:
+        dots = one.module[: len(one.module) - len(one.module.lstrip("."))]
+        parts = one.module[len(dots) :].split(".") if not one.name else []
+        return [modules.target(path, dots + ".".join(parts[:end])) for end in range(1, len(parts))]
+
+    return resolve
+
+
 def names(world: World) -> PythonNames:
     """Links names."""
     return PythonNames(world)

@@ -14,7 +14,6 @@ comes first: parts, and chapters in them, are set in an order in which as few us
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
 from typing import NamedTuple
 
 from concordance.model import Category
@@ -22,6 +21,7 @@ from concordance.model import Category
 from ..folders import ASIDE, Folder, above, folders
 from ..index import Index
 from ..ledger import ledger
+from ..reads import shared
 
 _SHARES: dict[str, float] = {
     Category.SOURCE: 1.0, Category.BUILD: 0.5, Category.EXAMPLE: 0.5, Category.CONFIGURATION: 0.5,
@@ -221,7 +221,7 @@ def in_order(places: list[int], uses: Counter[tuple[int, int]]) -> list[int]:
     return found
 
 
-@lru_cache(1)
+@shared
 def plan(index: Index) -> Plan:
     """The plan of the repository's book."""
     return Plan(index)
@@ -229,6 +229,7 @@ def plan(index: Index) -> Plan:
 
 def chapter_of(index: Index, folder: str) -> str:
     """The name of the chapter that a folder is in."""
+    index.reads.note("chapter", folder)
     made = plan(index)
     chapter = made.chapters.get(made.home[folder])
     return chapter.name if chapter is not None else ""

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from concordance.blocks import Cite, Piece, Ref, To
+from concordance.facts.touched import Aspect
 from concordance.model import Category
 
 from ..about import ref_of
@@ -21,10 +22,12 @@ from ..folders import folders
 from ..folders.terms import acronyms
 from ..index import Index
 from ..ledger import ledger
+from ..reads import EVERY
 from .known import defined
 
 _LARGEST = 300_000  # letters of a document that are looked through
 _CLASSES = 80
+_READ = ("markdown", "rst", "text")
 _IS = re.compile(
     r"^(?:An?|The)?\s*(?:\*\*(?P<bold>[^*\n]{2,50})\*\*|\*(?P<slant>[^*\n]{2,50})\*|``?(?P<code>[^`\n]{2,50})``?|"
     r"(?P<name>[A-Z][\w.+-]*(?: [\w.+-]+){0,3}))\s+(?:\([^()]{1,40}\)\s+)?(?:is|are)\s+(?:an?|the|one|any)\s"
@@ -53,14 +56,15 @@ def entries(index: Index) -> list[Entry]:
 
 def _acronyms(index: Index) -> Iterator[Entry]:
     """Acronyms, with what most files that say so say that they stand for."""
-    known = ledger(index).files
+    index.reads.note(Aspect.CONCEPT, EVERY)
     for text, rows in acronyms(index).items():
-        kept = [row for row in rows if known[row[1]].category not in (Category.VENDORED, Category.DATA)]
+        kept = [row for row in rows if index.category_of(row[1]) not in (Category.VENDORED, Category.DATA)]
         if not kept:
             continue
         counts = Counter(meaning.lower() for meaning, _, _ in kept)
         best = min(counts, key=lambda meaning: (-counts[meaning], meaning))
         meaning, path, line = next(row for row in kept if row[0].lower() == best)
+        index.reads.note(Aspect.TEXT, path)  # for its line
         yield Entry(text, ["“", *spoken(meaning), "”", Cite(path, line)], path)
 
 
@@ -83,11 +87,12 @@ def _classes(index: Index) -> Iterator[Entry]:
 
 def _documents(index: Index) -> Iterator[Entry]:
     """What documents define: glossaries first."""
-    files = ledger(index).files
-    paths = [
-        path for path, file in files.items()
-        if not file.skip and file.category == Category.DOCUMENTATION and file.language in ("markdown", "rst", "text")
-    ]  # fmt: skip
+    index.reads.note(Aspect.PATHS, EVERY)  # which changes with what files are, too
+    with index.reads.unheard():
+        paths = [
+            path for path, file in ledger(index).files.items()
+            if not file.skip and file.category == Category.DOCUMENTATION and file.language in _READ
+        ]  # fmt: skip
     for path in sorted(paths, key=lambda path: ("glossary" not in path.lower(), path)):
         text = index.runners.text(path, _LARGEST).decode("utf-8", "replace").replace("\r\n", "\n")
         lines = text.split("\n")

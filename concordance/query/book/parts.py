@@ -7,7 +7,6 @@ own files: those of its folder and of the sections that have no chapter of their
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 from concordance.blocks import (
     Block,
@@ -38,6 +37,7 @@ from ..folders.words import describe_folder, role_words
 from ..folders.working import working
 from ..index import Index
 from ..ledger import ledger
+from ..reads import kept
 from .chapters import Chapter, plan
 from .known import Known, known_of
 from .reading import chapter_path, minutes_for
@@ -141,7 +141,7 @@ def _is_plausible(index: Index, head: str, here: str, there: str) -> bool:
 # --- what to know
 
 
-@lru_cache(256)
+@kept(256)
 def names_in(index: Index, folder: str) -> list[Known]:
     """The definitions of a chapter that most files use."""
     return known_of(index, plan(index).chapters[folder].files, _KNOWN)

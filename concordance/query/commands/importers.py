@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from concordance.model import ROLES, Role
-from concordance.query.answers import Answer, Page, Row, paged
+from concordance.query.answers import Answer, Page, Row, paged, rank_of
 from concordance.query.imported import target_of
-from concordance.query.index import Index, rank_of
+from concordance.query.index import Index
 
 HELP = """Lists the imports and includes that lead to a file: source before tests.
 

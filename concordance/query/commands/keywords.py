@@ -11,9 +11,9 @@ from collections import Counter
 from urllib.parse import quote, unquote, unquote_to_bytes
 
 from concordance.facts.read import Facts, Place
+from concordance.facts.touched import band
 from concordance.model import ROLES, FileFacts, Role
 from concordance.query.answers import Answer, Page, Row, WrongCursor, paged
-from concordance.query.census import band
 from concordance.query.index import Index
 from concordance.query.keywords import (
     ANALYSIS,

@@ -7,8 +7,6 @@ are told of a file counts as its author's words, too. A file whose words are few
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from concordance.blocks import Cite, Mono, Piece, Pieces, Ref, To, counted, listed
 from concordance.extract.engine import language_of
 from concordance.facts.pack import Outline
@@ -16,6 +14,7 @@ from concordance.model import Category, File, Kind, Skip
 
 from ..index import Index
 from ..ledger import ledger, outline, size_of
+from ..reads import kept
 from .definitions import defines, hands_on, implements, main_definition, speaks_for_folder
 from .entries import entry
 from .quoted import cited, first_line, first_sentence, is_statement, plain, quote, spoken
@@ -28,7 +27,7 @@ _PROSE = frozenset(("markdown", "rst", "text", "asciidoc"))
 _KEYED = frozenset(("yaml", "json", "toml", "ini", "settings", "plist", "xml"))
 
 
-@lru_cache(32768)  # a file is described on its own page, its folder's and its chapter's
+@kept(32768)  # a file is described on its own page, its folder's and its chapter's
 def describe(index: Index, path: str) -> Pieces:
     """One line about a file."""
     file = ledger(index).files[path]

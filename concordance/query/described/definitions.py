@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from concordance.blocks import Mono, Piece, Ref, To, counted, listed
 from concordance.facts.pack import Defined, Outline
+from concordance.facts.touched import Aspect
 from concordance.model import File, Kind
 
 from ..answers import clean, separator_of
@@ -68,6 +69,7 @@ def told(index: Index, file: File, facts: Outline) -> list[tuple[int, Defined]]:
     ]  # fmt: skip
     rows = [row for row in rows if row[1].public] or rows
     last, uses = base + len(facts.symbols), {}
+    index.reads.note(Aspect.INTO, file.path)
     for place, _ in rows:
         users = index.graph.users(base + 1 + place)
         uses[place] = len(users) + 100 * sum(not base <= user <= last for user, _ in users)

@@ -9,15 +9,16 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 
 from concordance.blocks import Cite, Piece
+from concordance.facts.touched import Aspect
 
 from ..index import Index
 from ..ledger import ledger
+from ..reads import Looked, lasting
 from .quoted import first_sentence, is_statement, spoken
 
-_GUIDES = re.compile(
+GUIDES = re.compile(
     r"(?:^|/)(?:readme|contributing|architecture|hacking|develop\w*|structure|overview|layout|index|guide|codebase\w*)"
     r"[^/]*\.(?:md|markdown|rst|txt)$",
     re.I,
@@ -31,14 +32,14 @@ _ROW = re.compile(rf"^(?P<indent>\s*)\|\s*{_HEAD}\s*\|\s*(?P<text>[^|]*\S)\s*(?:
 _LONGEST = 400_000  # letters of a guide that are looked through
 
 
-@lru_cache(1)
-def _entries(index: Index) -> Mapping[str, tuple[str, int, int, str]]:
+@lasting(lambda touched: not any(GUIDES.search(path) for path in touched[Aspect.TEXT]))
+def entries(index: Index) -> Mapping[str, tuple[str, int, int, str]]:
     """By path: the guide that speaks of it, the lines, and the words. The nearest guide above the path counts, and one
     that lies elsewhere only where there is none."""
     found: dict[str, tuple[tuple[int, str], tuple[str, int, int, str]]] = {}
     files = ledger(index).files
     known = files.keys() | {folder for path in files for folder in _above(path)}
-    for guide in sorted(path for path, file in files.items() if not file.skip and _GUIDES.search(path)):
+    for guide in sorted(path for path, file in files.items() if not file.skip and GUIDES.search(path)):
         text = index.runners.text(guide).decode("utf-8", "replace")[:_LONGEST]
         home = guide.rpartition("/")[0]
         for named, first, last, words in _items(text):
@@ -49,7 +50,7 @@ def _entries(index: Index) -> Mapping[str, tuple[str, int, int, str]]:
             rank = (-home.count("/") - bool(home) if is_above else 1, guide)
             if path not in found or rank < found[path][0]:
                 found[path] = (rank, (guide, first, last, words))
-    return {path: row for path, (_, row) in found.items()}
+    return Looked(index.reads, "entry", {path: row for path, (_, row) in found.items()})
 
 
 def _above(path: str) -> Iterator[str]:
@@ -90,7 +91,7 @@ def _meant(named: tuple[str, ...], folder: str, known: set[str]) -> str:
 
 def entry(index: Index, path: str) -> list[Piece]:
     """What a guide says of a path, quoted; nothing where none does."""
-    row = _entries(index).get(path)
+    row = entries(index).get(path)
     if row is None:
         return []
     guide, first, last, words = row

@@ -8,13 +8,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
+from heapq import nsmallest
+from typing import NamedTuple
 
 from concordance.extract.engine import language_of
+from concordance.facts.touched import Aspect
 from concordance.model import TYPES, Category, File, Kind, Skip
 
 from ..index import Index
 from ..ledger import Ledger, ledger
+from ..reads import lasting, shared
 
 NAMED = frozenset(
     (Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION, Kind.MACRO, Kind.TYPE, Kind.UNION)
@@ -37,7 +41,19 @@ class Folder:
         self.language_lines: Counter[str] = Counter()
         self.categories: Counter[str] = Counter()  # files by what they are for
         self.category_lines: Counter[str] = Counter()
-        self.used: list[tuple[int, int]] = []  # how many files use a definition, and its id; the most used first
+        self.used: Used = []
+
+    def add(self, inner: Folder) -> None:
+        """Counts what lies below a folder in it."""
+        self.count += inner.count
+        self.lines += inner.lines
+        self.size += inner.size
+        self.tests += inner.tests
+        self.nouns.update(inner.nouns)
+        self.languages.update(inner.languages)
+        self.language_lines.update(inner.language_lines)
+        self.categories.update(inner.categories)
+        self.category_lines.update(inner.category_lines)
 
     @property
     def name(self) -> str:
@@ -49,22 +65,64 @@ class Folder:
         return 2 * self.categories[category] > self.count
 
 
+Used = list[tuple[int, int]]  # how many files use a definition, and its id; the most used first
+
+
+class _Weighed(NamedTuple):
+    """The definitions that most files use."""
+
+    types: Used
+    files: dict[str, Used]
+    folders: dict[str, Used]  # a few of each
+
+
+@lasting(lambda touched: not touched[Aspect.INTO])
+def _weighed(index: Index) -> _Weighed:
+    """Hands the most used definitions up to every folder around them. Who uses a class where it is only named ahead
+    uses the one that is meant."""
+    census = index.census
+    kinds, names = census.kinds, census.names
+    times_of = {one: times for one, times in census.used_by.items() if one < len(kinds) and kinds[one] in NAMED}
+    for one in sorted(times_of):
+        if index.declared[one] and kinds[one] in TYPES:
+            times = times_of.pop(one)
+            meant = [other for other in index.namesakes(index.keys[one], False) if kinds[other] in TYPES]
+            if meant:
+                times_of[meant[0]] = max(times, times_of.get(meant[0], 0))
+    paths = {one: index.path_of(one) for one in times_of}
+    rows = [(times, one) for one, times in times_of.items() if names[one] != "main"]  # nobody uses another's
+    rows.sort(key=lambda row: (-row[0], names[row[1]], paths[row[1]], row[1]))
+    found = _Weighed([row for row in rows if kinds[row[1]] in TYPES][:_MOST_TYPES], {}, {})
+    for times, one in rows:
+        found.files.setdefault(paths[one], []).append((times, one))
+        for folder in above(paths[one]):
+            kept = found.folders.setdefault(folder, [])
+            if len(kept) < _KEPT:
+                kept.append((times, one))
+    return found
+
+
 class Folders:
     """All folders of a repository; "" is the root."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
         self._ledger: Ledger = ledger(index)
+        # Plain: pages of folders are made again whenever a file below changes, and need not be heard for each.
+        self._files: dict[str, File] = dict(self._ledger.files)
         self.all: dict[str, Folder] = {"": Folder("")}
-        for path in sorted(self._ledger.files):
+        for path in sorted(self._files):
             home = self._made(path.rpartition("/")[0])
             home.files.append(path)
-            for folder in above(path):
-                self._count(self.all[folder], self._ledger.files[path])
+            self._count(home, self._files[path])
+        for path in sorted(self.all, key=lambda path: -path.count("/")):  # from the innermost up
+            if path:
+                self.all[path.rpartition("/")[0]].add(self.all[path])
         self.all = {path: self.all[path] for path in sorted(self.all)}
-        self.used_types: list[tuple[int, int]] = []  # the classes that most files use: how many, and the id
-        self.used_in: dict[str, list[tuple[int, int]]] = {}  # of each file, likewise
-        self._weigh()
+        weighed = _weighed(index)
+        self.used_types, self.used_in = weighed.types, weighed.files
+        for path, rows in weighed.folders.items():
+            self.all[path].used = rows
 
     def _made(self, path: str) -> Folder:
         if path not in self.all:
@@ -85,31 +143,6 @@ class Folders:
         folder.categories[file.category] += 1
         folder.category_lines[file.category] += file.lines
 
-    def _weigh(self) -> None:
-        """Hands the most used definitions up to every folder around them. Who uses a class where it is only named
-        ahead uses the one that is meant."""
-        census, index = self._index.census, self._index
-        kinds = census.kinds
-        times_of = {one: times for one, times in census.used_by.items() if one < len(kinds) and kinds[one] in NAMED}
-        for one in sorted(times_of):
-            if index.declared[one] and kinds[one] in TYPES:
-                times = times_of.pop(one)
-                meant = [other for other in index.namesakes(index.keys[one], False) if kinds[other] in TYPES]
-                if meant:
-                    times_of[meant[0]] = max(times, times_of.get(meant[0], 0))
-        rows = [(times, one) for one, times in times_of.items()]
-        names = census.names
-        paths = {one: index.path_of(one) for _, one in rows}
-        rows = [row for row in rows if names[row[1]] != "main"]  # many files have one, and none uses another's
-        rows.sort(key=lambda row: (-row[0], names[row[1]], paths[row[1]], row[1]))
-        self.used_types = [row for row in rows if kinds[row[1]] in TYPES][:_MOST_TYPES]
-        for times, one in rows:
-            self.used_in.setdefault(paths[one], []).append((times, one))
-            for folder in above(paths[one]):
-                kept = self.all[folder].used
-                if len(kept) < _KEPT:
-                    kept.append((times, one))
-
     # --- below and around
 
     def below(self, path: str) -> Iterator[str]:
@@ -125,9 +158,9 @@ class Folders:
         index, neighbours = self._index, self._index.neighbours
         sets: list[set[int]] = [set(), set(), set(), set()]
         for file in self.below(path):
-            base, is_test = index.base_of(file), self._ledger.files[file].category == Category.TEST
-            sets[is_test].update(neighbours.uses.get(base, ()))
-            sets[2 + is_test].update(neighbours.users.get(base, ()))
+            base, is_test = index.base_of(file), self._files[file].category == Category.TEST
+            sets[is_test].update(neighbours.all_uses.get(base, ()))
+            sets[2 + is_test].update(neighbours.all_users.get(base, ()))
         tests = self._tests
         uses = (sets[0] - tests) | sets[1]
         users = sets[2] | (sets[3] & tests)
@@ -160,28 +193,37 @@ class Folders:
 
     def most_central(self, files: Sequence[str], most: int) -> list[str]:
         """The most central of some files: of source, or where there is little, of what there is most of."""
-        rows = self.telling(files)
-        ranks, users, base_of = self._index.ranks, self._index.neighbours.users, self._index.base_of
-        # A file that one central file alone uses is as central by its rank, but it is not what readers look for.
-        score = {file: ranks.get(file, 0.0) + math.log2(1 + len(users.get(base_of(file), ()))) / 10 for file in rows}
-        return sorted(rows, key=lambda file: (-score[file], file))[:most]
+        score = self._scores
+        return nsmallest(most, self.telling(files), key=lambda file: (-score[file], file))
+
+    @cached_property
+    def _scores(self) -> dict[str, float]:
+        """How much readers look for each file. One that a single central file uses is as central by its rank, but it is
+        not what they look for."""
+        users, base_of = self._index.neighbours.all_users, self._index.base_of
+        return {
+            path: rank + math.log2(1 + len(users.get(base_of(path), ()))) / 10
+            for path, rank in self._index.ranks.items()
+        }
 
     def telling(self, files: Sequence[str]) -> list[str]:
         """The files that a reader looks for among some: source, if it has a quarter of the lines, else the kind of most
         lines; what is made, borrowed or data only where there is nothing else."""
-        known = self._ledger.files
+        read_as = self._read_as
         lines: Counter[str] = Counter()
         for file in files:
-            lines[_READ_AS.get(known[file].category, known[file].category)] += known[file].lines
+            kind, number = read_as[file]
+            lines[kind] += number
         for aside in ASIDE & lines.keys():
             lines[aside] = min(lines[aside], 1)
         source = Category.SOURCE if 4 * lines[Category.SOURCE] >= sum(lines.values()) else ""
         kind = source or max(lines, key=lambda one: (lines[one], one), default="")
-        return [
-            file
-            for file in files
-            if known[file].lines and _READ_AS.get(known[file].category, known[file].category) == kind
-        ]
+        return [file for file in files if read_as[file][1] and read_as[file][0] == kind]
+
+    @cached_property
+    def _read_as(self) -> dict[str, tuple[str, int]]:
+        """What each file is read as, and how many lines it has."""
+        return {path: (_READ_AS.get(file.category, file.category), file.lines) for path, file in self._files.items()}
 
 
 _NOUNS = {  # of files that are in no language that is read
@@ -223,7 +265,7 @@ def _part_of(folder: str, mine: list[str]) -> str:
     return "/".join(theirs[: depth + 1])
 
 
-@lru_cache(1)
+@shared
 def folders(index: Index) -> Folders:
     """The folders of the repository that is asked."""
     return Folders(index)

@@ -11,22 +11,10 @@ from concordance.blocks import Block, Item, Items, Mono, Piece, Pieces, Ref, Str
 from concordance.model import Category
 
 from ..described import describe
-from ..described.entries import entry
 from ..index import Index
 from ..ledger import ledger, size_of
 from . import Folder, folders
-from .terms import telling
 from .words import describe_folder, made_of, names_of
-
-
-def prepare(index: Index) -> None:
-    """Works out what all pages of folders share, so that it is there before the work is shared out."""
-    folders(index)
-    telling(index)
-    entry(index, "")
-    _ = index.graph, index.ranks, index.owners, index.runners, index.folder_edges("")
-    for _, path, _, _ in index.bases[:1]:
-        index.tests_of(path)
 
 
 def folder_ref(folder: str, label: str = "") -> Ref:

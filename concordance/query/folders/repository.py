@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from concordance.blocks import (
     Block,
@@ -32,6 +31,7 @@ from ..described import describe
 from ..described.opening import Opening, opening
 from ..index import Index
 from ..ledger import ledger, outline
+from ..reads import shared
 from . import folders
 from .contents import subfolders
 from .words import made_of
@@ -47,9 +47,15 @@ _CENTRAL = 12
 _TESTS = 3
 
 
-@lru_cache(1)
 def name_of(index: Index) -> str:
-    """What the repository calls itself: by its README's title or first sentence, its package or its project."""
+    """What the repository calls itself."""
+    index.reads.note("title", "")
+    return _name(index)
+
+
+@shared
+def _name(index: Index) -> str:
+    """By its README's title or first sentence, its package or its project."""
     files = {path.lower(): path for path in folders(index).all[""].files}
     for name in ("readme.md", "readme.rst", "readme.txt", "readme"):
         if name in files:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 
 from concordance.blocks import Block, Cite, Piece, Strong, Text, listed
 from concordance.model import Term
 
 from ..index import Index
+from ..reads import shared
 from . import ASIDE, folders
 
 _OF_FILE = 12  # terms of a file that stand for it
@@ -22,7 +22,7 @@ _SHOWN = 10
 _COMMON = 8  # what stands in more than a file of so many tells nothing
 
 
-@lru_cache(1)
+@shared
 def telling(index: Index) -> dict[str, list[Term]]:
     """The phrases and acronyms of each file that tell it from others."""
     census = index.census

@@ -7,7 +7,6 @@ more length, each with where it stands; and how much of what lies in it.
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
 from typing import NamedTuple
 
 from concordance.blocks import Block, Cite, Mono, Piece, Pieces, Ref, Text, To, counted, listed
@@ -20,6 +19,7 @@ from ..described.opening import opening
 from ..described.quoted import first_sentence, instructs, is_statement, quote
 from ..index import Index
 from ..ledger import ledger, outline
+from ..reads import kept
 from . import Folder, folders
 
 _READMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown")
@@ -48,7 +48,7 @@ def sayings(index: Index, folder: str) -> list[Said]:
     return found
 
 
-@lru_cache(2048)
+@kept(2048)
 def describe_folder(index: Index, folder: str) -> Pieces:
     """One line about a folder: a guide's entry, then what its own files say, instructions last."""
     told = entry(index, folder) if folder else []

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 
 from concordance.blocks import Block, Code, Item, Items, Piece, Ref, Strong, Text, To, counted, listed
 from concordance.model import Category, Kind
@@ -17,11 +16,12 @@ from ..about import ref_of
 from ..index import Index
 from ..ledger import ledger
 from ..owners import owner
+from ..reads import kept, lasting
 
 _SHOWN = 5
 
 
-@lru_cache(16384)
+@kept(16384)
 def testers(index: Index, path: str) -> tuple[tuple[str, int], ...]:
     """The test files whose tests reach a file from near, each with how many of its tests do."""
     found: Counter[str] = Counter(index.path_of(test) for test, _ in index.tests_of(path).near)
@@ -53,8 +53,9 @@ def working(index: Index, files: Sequence[str]) -> list[Block]:
         )
         commands += _command(index, best[0])
     if not own and not outside and any(index.category_of(path) == Category.SOURCE for path in files):
-        number = len(index.tests)
-        items.append(Item([Strong("Tests"), f": none reaches it, of {counted(number, 'test')} followed"]))
+        told = index.tests_told
+        said = f"none reaches it, of {told} followed" if told else "the repository has none"
+        items.append(Item([Strong("Tests"), f": {said}"]))
     items += _builds(index, files) + _owners(index, files)
     blocks: list[Block] = [Items(items)] if items else []
     if commands:
@@ -74,7 +75,7 @@ def _command(index: Index, path: str) -> list[str]:
     return [command] if command else []
 
 
-@lru_cache(1)
+@lasting(lambda touched: True)  # which files there are is the same in all that an index goes on with
 def _build_files(index: Index) -> frozenset[int]:
     return frozenset(base for base, _, _, category in index.bases if category == Category.BUILD)
 
@@ -86,10 +87,10 @@ def _builds(index: Index, files: Sequence[str]) -> list[Item]:
     builds = _build_files(index)
     for path in files:
         base = index.base_of(path)
-        if builds.isdisjoint(index.neighbours.users.get(base, ())):
+        if builds.isdisjoint(index.neighbours.all_users.get(base, ())):
             continue
         for user in {user for user, _ in index.graph.users(base)}:
-            if index.category_of(index.path_of(user)) == Category.BUILD:
+            if index.base_of(index.path_of(user)) in builds:
                 named[user] += 1
     rows = sorted(named.items(), key=lambda row: (-row[1], index.path_of(row[0]), row[0]))
     pieces: list[list[Piece]] = []
@@ -106,7 +107,7 @@ def _builds(index: Index, files: Sequence[str]) -> list[Item]:
     return [Item([Strong("Built by"), ": ", *found])]
 
 
-@lru_cache(32768)
+@kept(32768)
 def _owner(index: Index, path: str) -> list[Piece] | None:
     return owner(index, path)
 

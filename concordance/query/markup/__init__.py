@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from concordance.blocks import Ref
+from concordance.signs import HIDDEN
 
 from .blocks import Blocks, Dialect
 from .commands import only_member, without_tags
@@ -23,9 +24,6 @@ from .shapes import joined
 from .words import Link, Words
 
 _PLAIN = re.compile(r"[A-Za-z](?:[\w ,;'\"/?%^=+-]|\.(?! )|[.:!)] (?=[A-Za-z])|[.)]$|\((?![)]))*+", re.A)
-_HIDDEN = re.compile(
-    "[\0-\x08\x0b\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
-)
 _REST = re.compile(
     r"^[ ]*(?:\.\. (?:\w[\w:-]*::|\[\w+\] )|:(?:param|returns?|type|rtype|raises|arg)\b[^:\n]*:)|:\w+:`", re.M
 )
@@ -101,7 +99,7 @@ def visible(text: str) -> str:
         text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
     if text.isascii() and text.isprintable():
         return text
-    return _HIDDEN.sub(_written_out, text)
+    return HIDDEN.sub(_written_out, text)
 
 
 def _written_out(match: re.Match[str]) -> str:

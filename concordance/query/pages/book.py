@@ -25,6 +25,7 @@ from concordance.blocks import (
     counted,
     listed,
 )
+from concordance.facts.touched import Aspect
 from concordance.query.about import ref_of
 from concordance.query.book import glossary, parts, reading
 from concordance.query.book.chapters import GLOSSARY, NAMES, PATHS, plan
@@ -33,6 +34,7 @@ from concordance.query.folders import folders
 from concordance.query.folders.repository import name_of, readme, title_of
 from concordance.query.folders.words import describe_folder, made_of
 from concordance.query.index import Index
+from concordance.query.reads import ANY, BELOW, EVERY
 
 _BOXES = 24
 _WHOLE = 12  # chapters that stand for the whole
@@ -46,6 +48,8 @@ def subjects(index: Index) -> list[str]:
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """One page of the book."""
     title: list[Piece]
+    if subject in ("", PATHS):
+        index.reads.note(ANY, "")
     if not subject:
         title, blocks = ["Comprehensive Book: ", title_of(index)], _front(index)
     elif subject == PATHS:
@@ -56,6 +60,8 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
         title, blocks = ["Index of Names"], _names(index)
     else:
         chapter = next(one for one in plan(index).ordered if one.name == subject)
+        index.reads.note(BELOW, chapter.folder)
+        index.reads.note("chapters", chapter.name)
         title, blocks = ["Chapter: ", parts.label_of(index, chapter)], parts.blocks(index, chapter)
     yield Page(Ref(To.BOOK, subject), title, blocks)
 
@@ -158,6 +164,7 @@ def _paths(index: Index) -> list[Block]:
 
 
 def _glossary(index: Index) -> list[Block]:
+    index.reads.note("used", EVERY)
     rows = glossary.entries(index)
     if not rows:
         return [Text(["No term is defined: documents, acronyms and the most used classes were searched."])]
@@ -179,6 +186,8 @@ def _glossary(index: Index) -> list[Block]:
 def _names(index: Index) -> list[Block]:
     """The names that chapters tell of, each with its chapters."""
     made = plan(index)
+    for what in ("used", "chapters", Aspect.PATHS):
+        index.reads.note(what, EVERY)
     names: dict[str, list[tuple[Ref, Ref]]] = {}
     for chapter in made.ordered:
         for row in parts.names_in(index, chapter.folder):

@@ -17,8 +17,8 @@ from concordance.query.about import About, about
 from concordance.query.book.chapters import chapter_of
 from concordance.query.index import Index
 from concordance.query.licence import licence
-from concordance.query.owners import owner
-from concordance.query.sections import OVERVIEW, PURPOSE, sections
+from concordance.query.owners import owner, owners_notes
+from concordance.query.sections import ORDER, OVERVIEW, PURPOSE, sections
 from concordance.query.structure import Structure
 
 LARGEST = 900_000  # characters of a source on one page, which is to stay below a megabyte
@@ -42,8 +42,11 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 
 def _blocks(one: About, text: str | None, parts: list[str]) -> list[Block]:
     found: list[Block] = [Heading(2, ["File Metadata"]), Items(list(_metadata(one)))]
-    for title, said in sections(one).items():
-        found += [Heading(2, [title]), *said]
+    found += owners_notes(one.index, one.path)
+    said = sections(one)
+    for title in ORDER:
+        if title in said:
+            found += [Heading(2, [title]), *said[title]]
         if title == PURPOSE:
             found += [Heading(2, ["Original Source"]), *_source(one, text, parts)]
         elif title == OVERVIEW:

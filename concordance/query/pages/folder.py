@@ -19,15 +19,18 @@ from concordance.query.folders.terms import marking
 from concordance.query.folders.words import describe_folder, made_of, role_words
 from concordance.query.folders.working import working
 from concordance.query.index import Index
+from concordance.query.owners import owners_notes
+from concordance.query.reads import BELOW
 
 
 def subjects(index: Index) -> list[str]:
     """Every folder that has files below it."""
-    return list(folders(index).all)
+    return index.folders
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """The page of one folder."""
+    index.reads.note(BELOW, subject)
     name = Mono(subject or name_of(index))
     yield Page(Ref(To.FOLDER, subject), ["Folder Documentation: ", name], _blocks(index, subject))
 
@@ -40,6 +43,7 @@ def _blocks(index: Index, subject: str) -> list[Block]:
     if not words:
         found.append(Text(ended(describe_folder(index, subject))))
     found += standing(index, subject)
+    found += owners_notes(index, subject)
     found += [Heading(2, ["Contents Overview"]), Text([*amount(folder), "."])]
     if len(folder.nouns) > 1:
         found.append(_kinds(folder.nouns.items()))

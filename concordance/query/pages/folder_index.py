@@ -8,24 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.blocks import Block, Heading, Mono, Page, Ref, Text, To, listed
-from concordance.query.book.chapters import chapter_of, plan
+from concordance.query.book.chapters import chapter_of
 from concordance.query.folders import folders
-from concordance.query.folders.contents import cross_references, files, overview, prepare, subfolders
+from concordance.query.folders.contents import cross_references, files, overview, subfolders
 from concordance.query.folders.repository import front, name_of
 from concordance.query.index import Index
+from concordance.query.reads import BELOW
 
 _MOST = 3000  # files on one page
 
 
 def subjects(index: Index) -> list[str]:
     """Every folder that has files below it."""
-    prepare(index)
-    plan(index)
-    return list(folders(index).all)
+    return index.folders
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """The index of one folder."""
+    index.reads.note(BELOW, subject)
     folder = folders(index).all[subject]
     parts = [folder.files[at : at + _MOST] for at in range(0, len(folder.files), _MOST)] or [[]]
     blocks: list[Block] = list(front(index)) if not subject else [Heading(2, ["Overview"]), *overview(index, subject)]

@@ -38,7 +38,6 @@ _NAMING = (sections.PATTERNS, sections.PERFORMANCE, sections.SECURITY, sections.
 
 def subjects(index: Index) -> list[str]:
     """Every file of the ledger."""
-    index.census.prepare()
     return [row[1] for row in index.bases]
 
 
@@ -48,6 +47,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 
 
 def _blocks(one: About) -> list[Block]:
+    one.index.reads.note("words", one.path)
     groups, uses = keywords.defined(one.symbols), keywords.usage(one)
     imports = keywords.imported(one)
     mentioned = keywords.mentioned(one.facts, one.index.census.has_code, keywords.sampled(one))
@@ -206,7 +206,7 @@ def _map(
     ]
     rows += [(title, _few(sections.names_in(one, title), groups)) for title in _NAMING]
     for title, pieces in rows:
-        if any(pieces):
+        if any(pieces) and title not in one.index.book.sections_off:
             yield Item([Ref(To.FILE, one.path, title, title, False), ": ", *pieces])
 
 

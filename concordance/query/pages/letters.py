@@ -10,9 +10,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from concordance.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Table, Text, To, counted
+from concordance.facts.touched import Aspect
 from concordance.query.alphabet import Writer, ranking
 from concordance.query.index import Index
 from concordance.query.keywords import GROUPS
+from concordance.query.reads import ANY
 from concordance.query.shards import DIGITS, OTHER, letter_of
 
 _TOP = 50  # rows of the ranking
@@ -20,15 +22,17 @@ _TOP = 50  # rows of the ranking
 
 def subjects(index: Index) -> list[str]:
     """The front page, and each part of the alphabet."""
-    _ = index.census.used_by, index.keys
-    return ["", *index.alphabet.shards.names]
+    return ["", *index.letters]
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """The front page, or a part of the alphabet."""
     if not subject:
+        index.reads.note(ANY, "")
         yield Page(Ref(To.LETTERS, ""), ["Keywords"], _front(index))
         return
+    index.reads.note("shards", "")
+    index.reads.note("shard", subject)
     alphabet, writer = index.alphabet, Writer(index, short=True)
     parts = alphabet.pages(subject)
     for number, names in enumerate(parts, 1):
@@ -37,6 +41,8 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
         blocks: list[Block] = [Text([Ref(To.LETTERS, "", "", "Keywords", False), *_near(index, subject, len(parts))])]
         groups: dict[str, list[Item]] = {}
         for name in names:
+            index.reads.note(Aspect.NAME, name)
+            index.reads.note(Aspect.CONCEPT, name)
             groups.setdefault(_beginning(name, subject), []).append(writer.entry(alphabet.entry(name)))
         for beginning, items in groups.items():
             blocks += [Heading(2, [Mono(beginning)]), Items(items)] if len(groups) > 1 else [Items(items)]
@@ -55,7 +61,7 @@ def _title(part: str) -> str:
 def _near(index: Index, part: str, pages: int) -> Iterator[Piece]:
     """The parts that begin with this one, or that it begins with; and this one's other pages."""
     low = part.lower()
-    for other in index.alphabet.shards.names:
+    for other in index.letters:
         near = other.lower().startswith(low) or low.startswith(other.lower())
         if other != part and near and part not in (DIGITS, OTHER):
             yield " · "

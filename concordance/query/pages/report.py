@@ -7,6 +7,7 @@ its own to add.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -15,6 +16,7 @@ from concordance.blocks import (
     Heading,
     Item,
     Items,
+    Mono,
     Page,
     Piece,
     Pieces,
@@ -27,12 +29,16 @@ from concordance.blocks import (
     listed,
 )
 from concordance.extract.engine import language_of
-from concordance.extract.rulebook import checked, rules
+from concordance.extract.rulebook import rules
+from concordance.facts.touched import Aspect
 from concordance.model import File, Origin, Skip, Trust
+from concordance.query.folders import folders
 from concordance.query.found import SYNTAX, findings
 from concordance.query.index import Index
 from concordance.query.ledger import ledger, outline, size_of
 from concordance.query.rates import rates
+from concordance.query.reads import ANY, EVERY
+from concordance.query.ruled import ruled
 
 _ROWS = 3000  # of the ledger on one page
 _REASONS = {
@@ -48,26 +54,33 @@ _ORIGINS = ((Origin.REPOSITORY, "this repository"), (Origin.STANDARD, "standard 
 
 
 def subjects(index: Index) -> list[str]:
-    """The report is one."""
-    findings(index)  # counted once, before pages are made by several
-    return [""]
+    """The report, and the further parts of its ledger, by their numbers."""
+    return ["", *(str(number) for number in range(2, _count(index) + 1))]
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
-    """The report, and the rest of its ledger."""
-    files = list(ledger(index).files.values())
-    parts = [files[at : at + _ROWS] for at in range(0, len(files), _ROWS)] or [[]]
-    blocks = _blocks(index, files)
-    blocks.append(Heading(2, ["Ledger"]))
-    if len(parts) > 1:
-        refs: list[Piece] = [Ref(To.REPORT, "", "", f"part {n}", False, n) for n in range(2, len(parts) + 1)]
-        blocks.append(Text([f"The first {_ROWS:,} of {len(files):,} files; the others are in ", *listed(refs), "."]))
-    blocks.append(_ledger(parts[0]))
-    yield Page(Ref(To.REPORT, ""), ["Verification Report"], blocks)
-    for number, part in enumerate(parts[1:], 2):
-        title = [f"Verification Report, part {number} of {len(parts)}"]
+    """The report with the first part of its ledger, or another part."""
+    number, total = int(subject or 1), _count(index)
+    paths = sorted(row[1] for row in index.bases)[(number - 1) * _ROWS : number * _ROWS]
+    index.reads.note(Aspect.PATHS, EVERY)
+    files = [index.files[path] for path in paths]
+    if subject:
+        title = [f"Verification Report, part {number} of {total}"]
         back = Text([Ref(To.REPORT, "", "", "part 1", False)])
-        yield Page(Ref(To.REPORT, "", part=number), title, [back, _ledger(part)])
+        yield Page(Ref(To.REPORT, "", part=number), title, [back, _ledger(files)])
+        return
+    index.reads.note(ANY, "")
+    every = list(ledger(index).files.values())
+    blocks = [*_blocks(index, every), Heading(2, ["Ledger"])]
+    if total > 1:
+        refs: list[Piece] = [Ref(To.REPORT, "", "", f"part {n}", False, n) for n in range(2, total + 1)]
+        blocks.append(Text([f"The first {_ROWS:,} of {len(every):,} files; the others are in ", *listed(refs), "."]))
+    yield Page(Ref(To.REPORT, ""), ["Verification Report"], [*blocks, _ledger(files)])
+
+
+def _count(index: Index) -> int:
+    """How many parts the ledger has."""
+    return max(1, -(-len(index.bases) // _ROWS))
 
 
 def _blocks(index: Index, files: Sequence[File]) -> list[Block]:
@@ -76,6 +89,7 @@ def _blocks(index: Index, files: Sequence[File]) -> list[Block]:
     found += [Heading(2, ["Files by Language"]), _languages(files)]
     found += [Heading(2, ["Files by Category"]), _categories(files)]
     found += [Heading(2, ["Files Not Read"]), *_skipped(files)]
+    found += [*_left_out(index), *_lost_notes(index)]
     found += [Heading(2, ["Syntax Errors"]), *_errors(index)]
     found += [Heading(2, ["Resolution of Names"]), *_links(index)]
     found += [Heading(2, ["Resolution of Imports"]), *_imports(index)]
@@ -138,6 +152,28 @@ def _reason(file: File) -> str:
     return f"{why}: {file.note}" if file.note and file.note != file.type else why
 
 
+def _left_out(index: Index) -> list[Block]:
+    """How many files the owners' settings leave out, by which pattern: nothing is left out without a trace."""
+    left: dict[str, int] = json.loads(index.facts.meta().get("left_out", "{}"))
+    if not left:
+        return []
+    rows: list[list[Pieces]] = [
+        [[Mono(pattern)] if pattern else ["no pattern of ", Mono("include"), " fits"], [f"{number:,}"]]
+        for pattern, number in sorted(left.items())
+    ]
+    head = f"{counted(sum(left.values()), 'file')} that the repository's settings leave out: none of them has a page."
+    return [Heading(2, ["Files Left Out"]), Text([head]), Table(["Pattern", "Files"], rows)]
+
+
+def _lost_notes(index: Index) -> list[Block]:
+    """The owners' notes that stand nowhere."""
+    known = folders(index).all
+    lost = [note for note in index.book.notes if note.path not in index.files and note.path not in known]
+    rows: list[list[Pieces]] = [[[Mono(note.path)], [f"{index.book.settings}, line {note.line}"]] for note in lost]
+    head = "What they are about is no file or folder of this book."
+    return [Heading(2, ["Notes Without a Page"]), Text([head]), Table(["About", "From"], rows)] if rows else []
+
+
 def _errors(index: Index) -> list[Block]:
     files = findings(index).get(SYNTAX, Counter())
     if not files:
@@ -188,7 +224,7 @@ def _findings(index: Index) -> list[Block]:
          [f"{sum(found[name].values()):,}"], [f"{len(found[name]):,}"]]
         for name in known if name in found
     ]  # fmt: skip
-    tried = len({rule.id for language in index.counts for rule in checked(language)})
+    tried = len({rule.id for language in index.counts for rule in ruled(index).checked(language)})
     head = f"{counted(tried, 'rule')}, {tried - len(rows):,} of them found nothing."
     return [Text([head]), *([Table(["Rule", "Category", "Severity", "Places", "Files"], rows)] if rows else [])]
 

@@ -28,23 +28,31 @@ from concordance.blocks import (
     marked,
 )
 from concordance.extract.engine import language_of
-from concordance.extract.rulebook import checked, rules
+from concordance.extract.rulebook import rules
+from concordance.facts.touched import Aspect
+from concordance.kinds import Section
 from concordance.model import Rule
 from concordance.query.folders.contents import folder_ref
 from concordance.query.found import findings
 from concordance.query.index import Index
+from concordance.query.reads import EVERY
+from concordance.query.ruled import ruled
 
-_SECTIONS = {"performance": "Performance Notes", "security": "Security Considerations"}
+_SECTIONS = {  # of a file's page, and the heading in it under which findings of a category stand
+    "performance": (Section.PERFORMANCE, "Performance Notes"),
+    "security": (Section.SECURITY, "Security Considerations"),
+}
 
 
 def subjects(index: Index) -> list[str]:
     """The list, and every rule for a language of the repository."""
-    findings(index)  # counted once, before pages are made by several
-    return ["", *sorted({rule.id for language in index.counts for rule in checked(language)})]
+    return ["", *sorted({rule.id for language in index.counts for rule in ruled(index).checked(language)})]
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """The page of one rule, or the list."""
+    index.reads.note(Aspect.PATHS, EVERY)
+    index.reads.note("findings", subject or EVERY)
     if not subject:
         yield Page(Ref(To.RULE, ""), ["Rules"], _list(index))
         return
@@ -86,10 +94,16 @@ def _places(index: Index, rule: Rule) -> list[Block]:
         cell: list[Ref | str] = []
         for path in paths:
             cell += [", "] if cell else []
-            cell += [Ref(To.FILE, path, _SECTIONS.get(rule.category, ""), path.rpartition("/")[2])]
+            cell += [Ref(To.FILE, path, _section(index, rule), path.rpartition("/")[2])]
             cell += [f" ({files[path]})"] if files[path] > 1 else []
         rows.append([[folder_ref(folder)], [f"{sum(files[path] for path in paths):,}"], cell])
     return [Text([head]), Table(["Folder", "Places", "Files"], rows)]
+
+
+def _section(index: Index, rule: Rule) -> str:
+    """The heading under which pages of files speak of a rule's findings; "" where the book leaves it out."""
+    section, heading = _SECTIONS.get(rule.category, ("", ""))
+    return "" if section in index.book.sections_off else heading
 
 
 def _list(index: Index) -> list[Block]:
@@ -101,7 +115,7 @@ def _list(index: Index) -> list[Block]:
     titles: dict[str, list[Rule]] = {}
     for language in sorted(index.counts):
         if language:
-            titles.setdefault(language_of(language).title, checked(language))
+            titles.setdefault(language_of(language).title, ruled(index).checked(language))
     for title in sorted(titles):
         rows: list[list[Pieces]] = [
             [[Ref(To.RULE, rule.id, "", rule.id)], marked(rule.title), [f"{rule.category}"], [f"{rule.severity}"],

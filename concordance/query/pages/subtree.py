@@ -17,6 +17,7 @@ from concordance.query.alphabet import Writer, lettered, ranking
 from concordance.query.census import Listed
 from concordance.query.index import Index
 from concordance.query.keywords import GROUPS, is_telling
+from concordance.query.reads import NAMES_BELOW
 from concordance.query.shards import Entry, by_letter
 
 _MOST = 800  # definitions of a subtree that one alphabet holds
@@ -27,13 +28,12 @@ _PART = 4_000  # definitions on one part of a page
 
 def subjects(index: Index) -> list[str]:
     """Every folder, the root first."""
-    census = index.census
-    _ = census.used_by, census.terms, census.spread, census.read, census.defined, index.keys
-    return list(census.folders)
+    return index.folders
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """The keyword index of a folder, in parts where it is long."""
+    index.reads.note(NAMES_BELOW, subject)
     census = index.census
     below = census.below(subject)
     ids = [identity for file in below for identity in census.symbols(file)]

@@ -32,14 +32,11 @@ from concordance.blocks import (
     Text,
 )
 from concordance.render.addresses import Addresses, anchor
+from concordance.signs import visible
 from concordance.version import VERSION
 
 _MARKUP = re.compile(r"[\\`*_\[\]<>|~&$]")
 _AT_START = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+=](?=\s|$)|\d{1,9}(?=[.)](?:\s|$)))")
-# Signs that turn the direction of text, or are none at all, are shown by their numbers.
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
-)
 _ENTITY = re.compile(r"&#?\w+;")
 _TICKS = re.compile("`+")
 _FENCE = re.compile("`{3,}")
@@ -213,7 +210,7 @@ class _Writer:
         self.out.append("|" if table else "")  # what is in a table is escaped as such when it is filled in
 
     def _line(self, line: Line) -> None:
-        label = line.label or (f"L{line.first}–{line.last}" if line.last > line.first else f"L{line.first}")
+        label = escaped(line.label) or (f"L{line.first}–{line.last}" if line.last > line.first else f"L{line.first}")
         self.cites.append((len(self.out), line.path, line.first, max(line.first, line.last)))
         self.out.append(f"[{label}]({self.addresses.source(self.page, line.path, line.first, line.last)})")
 
@@ -259,9 +256,7 @@ def _alike(label: str) -> str:
 
 def escaped(text: str, starts: bool = False) -> str:
     """Text in which nothing is taken for markup; `starts` where it begins a line."""
-    text = " ".join(text.split("\n")) if "\n" in text else text
-    if _HIDDEN.search(text):
-        text = _HIDDEN.sub(_shown, text)
+    text = visible(" ".join(text.split("\n")) if "\n" in text else text)
     if _MARKUP.search(text):
         text = _MARKUP.sub(_mark, text)
     if starts:
@@ -287,17 +282,11 @@ def _mark_start(found: re.Match[str]) -> str:
     return f"{before}{sign}\\" if sign[0].isdigit() else f"{before}\\{sign}"
 
 
-def _shown(found: re.Match[str]) -> str:
-    number = ord(found[0])
-    return f"\\u{number:04x}"
-
-
 def code_span(text: str, table: bool = False) -> str:
     """Text in code marks, on one line."""
     if "\n" in text:
         text = " ".join(text.split())
-    if _HIDDEN.search(text):
-        text = _HIDDEN.sub(_shown, text)
+    text = visible(text)
     if table and "|" in text:
         text = text.replace("|", "\\|")
     if "`" not in text:
@@ -331,4 +320,4 @@ _LABELS = str.maketrans({'"': "#quot;", "<": "#lt;", ">": "#gt;", "&": "#amp;", 
 
 
 def _label(text: str) -> str:
-    return _HIDDEN.sub(_shown, text).translate(_LABELS)
+    return visible(text).translate(_LABELS)

@@ -1,0 +1,539 @@
+"""A small repository that has something of everything that one file can say of another.
+
+Out: `FILES`, content by path: Python packages with re-exports, `__all__`, star imports, class hierarchies, decorators,
+doctests, tests and fixtures; C++ headers and sources with namespaces, overloads, templates and macros; modules of
+JavaScript and TypeScript; documents that name all of them; and the settings that linkers and pages read. `OTHERS` is
+another in Rust, Go, Java, Protocol Buffers and Starlark. They stand for the repositories that `bench.edits` edits.
+"""
+
+from __future__ import annotations
+
+_PYTHON = {
+    "src/pear/__init__.py": '''"""Pears, and what is made of them."""
+
+from .core import Tree, grow
+from .shapes import *
+from .sub import deep as deeper
+from .units import kilo
+
+__all__ = ["Tree", "deeper", "grow", "kilo"]
+__version__ = "1.2"
+''',
+    "src/pear/core.py": '''"""Trees: `Tree` grows by `grow`, see also `shapes.Round`."""
+
+import os
+from functools import lru_cache
+
+from pear.units import kilo, weigh
+
+LIMIT = 10
+
+
+class Tree:
+    """A tree.
+
+    :param height: in metres
+    """
+
+    limit = LIMIT
+
+    def __init__(self, height=1):
+        self.height = height
+        self.fruits = []
+
+    @property
+    def tall(self) -> bool:
+        """Whether it is taller than `LIMIT`."""
+        return self.height > LIMIT
+
+    def bear(self, count: int = 1) -> None:
+        for _ in range(count):
+            self.fruits.append(Fruit(self))
+
+    @staticmethod
+    def plant():
+        return Tree()
+
+
+class Fruit:
+    """What a `Tree` bears."""
+
+    def __init__(self, tree: Tree):
+        self.tree = tree
+
+    def weight(self):
+        return weigh(self) + kilo(1)
+
+
+@lru_cache
+def grow(tree: Tree, by: int = 1) -> Tree:
+    """Makes a tree grow.
+
+    >>> grow(Tree(), 2).height
+    3
+    """
+    tree.height += by
+    if tree.tall:
+        tree.bear(by)
+    return tree
+
+
+def _secret():
+    return os.getpid()
+''',
+    "src/pear/shapes.py": '''"""Shapes of fruits."""
+
+from abc import ABC, abstractmethod
+
+from pear.core import Fruit
+
+__all__ = ["Bottle", "Round"]
+
+
+class Shape(ABC):
+    """A shape."""
+
+    @abstractmethod
+    def area(self) -> float:
+        """Its area."""
+
+    def describe(self):
+        return f"{self.area()}"
+
+
+class Round(Shape):
+    def area(self) -> float:
+        return 3.14
+
+
+class Bottle(Round, Fruit):
+    """A pear has this shape."""
+
+    def area(self) -> float:
+        return super().area() * 2
+
+    def describe(self):
+        return "bottle " + super().describe()
+
+
+def all_shapes():
+    return [Round(), Bottle(None)]
+''',
+    "src/pear/units.py": '''"""Units: what `weigh` weighs in."""
+
+from . import deco
+
+KILO = 1000
+
+
+def kilo(n):
+    """So many thousand."""
+    return n * KILO
+
+
+@deco.traced
+def weigh(thing, unit=KILO):
+    return kilo(unit) and len(str(thing))
+''',
+    "src/pear/deco.py": '''import functools
+
+
+def traced(function):
+    """Says when a function is called."""
+
+    @functools.wraps(function)
+    def inner(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return inner
+''',
+    "src/pear/sub/__init__.py": "from .deep import Well\n",
+    "src/pear/sub/deep.py": '''from ..core import Tree as Plant
+from ..shapes import Shape, all_shapes
+
+
+class Well(Shape):
+    """A well, which is no `Plant`."""
+
+    depth: int = 3
+
+    def area(self):
+        return float(self.depth)
+
+    def water(self, plant: Plant):
+        plant.bear(self.depth)
+        return [one.describe() for one in all_shapes()]
+
+
+def dig(depth):
+    well = Well()
+    well.depth = depth
+    return well
+''',
+    "tests/conftest.py": '''import pytest
+
+from pear import Tree
+
+
+@pytest.fixture
+def tree():
+    """A tree of three metres."""
+    return Tree(3)
+''',
+    "tests/test_core.py": """from pear import grow
+from pear.core import Tree
+
+
+def test_grow(tree):
+    assert grow(tree).height == 4
+
+
+class TestTree:
+    def test_bear(self, tree):
+        tree.bear(2)
+        assert isinstance(tree, Tree)
+""",
+    "tests/test_shapes.py": """import unittest
+
+import pear
+from pear.sub.deep import dig
+
+
+class ShapesTest(unittest.TestCase):
+    def setUp(self):
+        self.well = dig(2)
+
+    def test_area(self):
+        self.assertEqual(self.well.area(), pear.Round().area())
+
+
+if __name__ == "__main__":
+    unittest.main()
+""",
+}
+_NATIVE = {
+    "native/include/pear/export.h": """#pragma once
+#define PEAR_API __attribute__((visibility("default")))
+#define PEAR_MAX(a, b) ((a) > (b) ? (a) : (b))
+""",
+    "native/include/pear/vec.h": """#pragma once
+#include <pear/export.h>
+
+namespace pear {
+
+/// A vector of two.
+struct PEAR_API Vec {
+  double x = 0, y = 0;
+  double length() const;
+  Vec operator+(const Vec& other) const;
+};
+
+/// The product of `Vec`s.
+PEAR_API double dot(const Vec& a, const Vec& b);
+PEAR_API double dot(const Vec& a, double factor);
+
+template <typename T>
+T largest(T a, T b) {
+  return PEAR_MAX(a, b);
+}
+
+}  // namespace pear
+""",
+    "native/include/pear/matrix.h": """#pragma once
+#include "vec.h"
+
+namespace pear {
+
+class PEAR_API Shape2 {
+ public:
+  virtual ~Shape2() = default;
+  virtual double area() const = 0;
+};
+
+class PEAR_API Matrix : public Shape2 {
+ public:
+  Matrix();
+  double area() const override;
+  Vec apply(const Vec& v) const;
+
+ private:
+  Vec rows_[2];
+};
+
+}  // namespace pear
+""",
+    "native/src/vec.cpp": """#include <cmath>
+#include "pear/vec.h"
+
+namespace pear {
+
+double Vec::length() const {
+  return std::sqrt(dot(*this, *this));
+}
+
+Vec Vec::operator+(const Vec& other) const {
+  return Vec{x + other.x, y + other.y};
+}
+
+double dot(const Vec& a, const Vec& b) {
+  return a.x * b.x + a.y * b.y;
+}
+
+double dot(const Vec& a, double factor) {
+  return largest(a.x, factor);
+}
+
+}  // namespace pear
+""",
+    "native/src/matrix.cpp": """#include "pear/matrix.h"
+
+namespace pear {
+
+static int helper(int n) {
+  return PEAR_MAX(n, 1);
+}
+
+Matrix::Matrix() {
+  rows_[0].x = helper(1);
+}
+
+double Matrix::area() const {
+  return rows_[0].length() * rows_[1].length();
+}
+
+Vec Matrix::apply(const Vec& v) const {
+  return Vec{dot(rows_[0], v), dot(rows_[1], v)};
+}
+
+}  // namespace pear
+""",
+    "native/test/vec_test.cpp": """#include <gtest/gtest.h>
+#include "pear/matrix.h"
+
+TEST(VecTest, Dot) {
+  pear::Vec a, b;
+  EXPECT_EQ(pear::dot(a, b), 0);
+  pear::Matrix m;
+  m.apply(a);
+}
+""",
+    "native/CMakeLists.txt": """include_directories(include)
+add_library(pear src/vec.cpp src/matrix.cpp)
+add_executable(vec_test test/vec_test.cpp)
+target_link_libraries(vec_test pear gtest_main)
+add_test(NAME vec_test COMMAND vec_test)
+""",
+}
+_WEB = {
+    "web/model.ts": """/** What is shown. */
+export interface Item {
+  name: string;
+  weight: number;
+}
+
+export class Basket {
+  items: Item[] = [];
+
+  /** Adds an item. */
+  add(item: Item): void {
+    this.items.push(item);
+  }
+}
+
+export function total(basket: Basket): number {
+  return basket.items.reduce((sum, item) => sum + item.weight, 0);
+}
+""",
+    "web/index.ts": """import { Basket, total } from "./model";
+export * from "./model";
+import view from "./view.js";
+
+export function show(basket: Basket): string {
+  return view(total(basket));
+}
+""",
+    "web/view.js": """export default function view(weight) {
+  const half = halve(weight);
+  return `<b>${half}</b>`;
+}
+
+export const halve = (n) => n / 2;
+""",
+    "web/view.test.js": """import view, { halve } from "./view.js";
+
+test("halves", () => {
+  expect(halve(4)).toBe(2);
+  expect(view(2)).toContain("1");
+});
+""",
+    "package.json": '{\n  "name": "pear",\n  "main": "web/index.ts",\n  "scripts": {"test": "jest"}\n}\n',
+    "tsconfig.json": '{\n  "compilerOptions": {"baseUrl": ".", "paths": {"@web/*": ["web/*"]}}\n}\n',
+}
+_PROSE = {
+    "README.md": """# Pear
+
+A library of trees: `Tree`, `grow` and `pear.core.Fruit`; in C++ `pear::Vec` (see [vec.h](native/include/pear/vec.h)).
+
+## Use
+
+```python
+from pear import Tree, grow
+grow(Tree())
+```
+
+Run `make test`; the guide is [here](docs/guide.md#shapes).
+""",
+    "docs/guide.md": """# Guide
+
+## Shapes
+
+`Shape.area()` of `Round` and `Bottle`; `dig` makes a `Well`. Baskets: `Basket.add` and `total()`.
+
+## Native
+
+`Matrix::apply` uses `dot`, by `PEAR_MAX`. See `src/pear/core.py`.
+""",
+    "docs/api.rst": """Reference
+=========
+
+.. autoclass:: pear.core.Tree
+   :members:
+
+.. autofunction:: pear.units.kilo
+
+Use :func:`pear.grow` and :class:`~pear.shapes.Round`.
+""",
+}
+_SETTINGS = {
+    "pyproject.toml": """[project]
+name = "pear"
+version = "1.2"
+dependencies = ["requests"]
+
+[project.scripts]
+pear = "pear.core:grow"
+
+[tool.setuptools.packages.find]
+where = ["src"]
+""",
+    "pytest.ini": "[pytest]\ntestpaths = tests\n",
+    "CODEOWNERS": "* @ada\n/native/ @bob\n*.ts @eve\n",
+    "LICENSE": """MIT License
+
+Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
+documentation files, to deal in the Software without restriction.
+""",
+    ".gitignore": "build/\n*.log\n",
+    "Makefile": "include common.mk\n\ntest: lint\n\tpytest tests\n\nlint:\n\tsh tools/run.sh src\n",
+    "common.mk": "VERSION = 1.2\n",
+    ".github/workflows/ci.yml": "on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: make test\n",
+    "tools/run.sh": '#!/bin/sh\nset -e\ncheck() {\n  python -m pear.core "$1"\n}\ncheck "$1"\n',
+}
+FILES: dict[str, str] = {**_PYTHON, **_NATIVE, **_WEB, **_PROSE, **_SETTINGS}
+OTHERS: dict[str, str] = {
+    "Cargo.toml": '[package]\nname = "quince"\nversion = "0.1.0"\n',
+    "src/lib.rs": """//! Quinces.
+pub mod fruit;
+mod inner;
+
+use crate::fruit::Fruit;
+pub use inner::deep::dig;
+
+/// Ripens a [`Fruit`].
+pub fn ripen(fruit: &mut Fruit) -> u32 {
+    fruit.weigh() + dig(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ripens() {
+        assert_eq!(ripen(&mut Fruit::new()), 1);
+    }
+}
+""",
+    "src/fruit.rs": """pub trait Heavy {
+    fn weigh(&self) -> u32;
+}
+
+pub struct Fruit {
+    grams: u32,
+}
+
+impl Fruit {
+    pub fn new() -> Self {
+        Fruit { grams: 1 }
+    }
+}
+
+impl Heavy for Fruit {
+    fn weigh(&self) -> u32 {
+        self.grams
+    }
+}
+""",
+    "src/inner/mod.rs": "pub mod deep;\n",
+    "src/inner/deep.rs": "use crate::fruit::{Fruit, Heavy};\n\npub fn dig(n: u32) -> u32 {\n    Fruit::new().weigh() + n\n}\n",
+    "go.mod": "module example.org/quince\n\ngo 1.21\n",
+    "cmd/main.go": """package main
+
+import "example.org/quince/basket"
+
+// main fills a basket.
+func main() {
+	b := basket.New()
+	b.Add("pear")
+}
+""",
+    "basket/basket.go": """// Package basket holds fruits.
+package basket
+
+// Basket has items.
+type Basket struct {
+	items []string
+}
+
+// New makes one.
+func New() *Basket {
+	return &Basket{}
+}
+
+// Add puts an item in.
+func (b *Basket) Add(item string) {
+	b.items = append(b.items, clean(item))
+}
+""",
+    "basket/clean.go": "package basket\n\nfunc clean(item string) string {\n\treturn item\n}\n",
+    "basket/basket_test.go": """package basket
+
+import "testing"
+
+func TestAdd(t *testing.T) {
+	New().Add("x")
+}
+""",
+    "java/org/quince/Shelf.java": """package org.quince;
+
+/** Holds {@link Jar}s. */
+public class Shelf {
+  private final Jar jar = new Jar();
+
+  public int count() {
+    return jar.size();
+  }
+}
+""",
+    "java/org/quince/Jar.java": "package org.quince;\n\npublic class Jar {\n  public int size() {\n    return 1;\n  }\n}\n",
+    "proto/fruit.proto": 'syntax = "proto3";\npackage quince;\nimport "proto/unit.proto";\n\nmessage Crate {\n  Unit unit = 1;\n}\n',
+    "proto/unit.proto": 'syntax = "proto3";\npackage quince;\n\nmessage Unit {\n  string name = 1;\n}\n',
+    "BUILD.bazel": 'load("//tools:defs.bzl", "fruit_library")\n\nfruit_library(name = "quince", srcs = ["basket/basket.go"])\n',
+    "tools/defs.bzl": 'def fruit_library(name, srcs):\n    """A library."""\n    native.filegroup(name = name, srcs = srcs)\n',
+    "Dockerfile": "FROM golang:1.21 AS build\nCOPY cmd /src\nRUN go build ./cmd\n",
+    "README.md": "# Quince\n\n`ripen` of `Fruit`; `Basket.Add`, `Shelf.count` and `Crate`. See [the crate](src/lib.rs).\n",
+    ".gitignore": "target/\n",
+    "CODEOWNERS": "* @ada\n/src/ @bob\n",
+    "LICENSE": "Licensed under the Apache License, Version 2.0.\n",
+}
+LINKS = {"docs/README.md": "../README.md", "tools/latest": "run.sh"}

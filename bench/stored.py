@@ -1,0 +1,127 @@
+"""All that a store says, in words that do not depend on how it came to be.
+
+In: a repository's folder. Out: plain values. Ids are given in the order in which files were read, so symbols are named
+by path and key instead; what has no order of its own is sorted. Two stores of the same files must be equal in this,
+whether they were built at once or by many updates.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from concordance.facts import schema
+from concordance.facts.fulltext import shelves
+from concordance.facts.graph import Graph, unpacked_pairs
+from concordance.facts.passed import TestedFiles, clusters_from, cycles_from, standings_from
+from concordance.facts.read import Facts
+from concordance.model import unpacked
+
+
+def dump(folder: Path) -> dict[str, Any]:
+    """All that a store says, without the times of the files."""
+    home = folder / ".concordance"
+    with Facts(str(home)) as facts:
+        files = list(facts.files())
+        said = {file.path: facts.of(file.path) for file in files}
+        terms = {term.text for one in said.values() for term in one.terms}
+        found = {
+            "ledger": [file._replace(changed=0) for file in files],
+            "facts": said,
+            "findings": {file.path: facts.findings(file.path) for file in files},
+            "flows": {file.path: facts.flow(file.path) for file in files},
+            "history": {file.path: facts.change(file.path) for file in files},
+            "symbols": [p._replace(id=0) for p in facts.symbols(("", "", -1), 1_000_000)],
+            "terms": facts.files_with(sorted(terms)),
+            "macros": facts.macros(),
+        }
+        connection = sqlite3.connect(f"file:{home / 'index.db'}?mode=ro", uri=True)
+        try:
+            found["all terms"] = dict(connection.execute("SELECT text, files FROM term"))
+            names = _names(connection)
+            found.update(_linked(facts, connection, names, [file.path for file in files]))
+            found.update(_passed(facts, names))
+        finally:
+            connection.close()
+    found["text"] = _texts(str(home))
+    return found
+
+
+def _names(connection: sqlite3.Connection) -> dict[int, str]:
+    """What each id stands for; that of a file for the file itself."""
+    rows = connection.execute("SELECT base, path FROM file").fetchall()
+    found = {base: str(schema.path_from(path)) for base, path in rows}
+    query = "SELECT symbol.id, path, symbol.key FROM symbol JOIN file ON symbol.file = file.id"
+    for identity, path, key in connection.execute(query).fetchall():
+        found[identity] = f"{schema.path_from(path)}#{key}"
+    return found
+
+
+def _linked(facts: Facts, connection: sqlite3.Connection, names: dict[int, str], paths: list[str]) -> dict[str, Any]:
+    """What names mean, by the names of symbols; an id that nothing has is shown as it is."""
+
+    def named(identity: int) -> str:
+        return names.get(identity, f"nothing: {identity}")
+
+    links = {}
+    for path in paths:
+        one = facts.links(path)
+        columns = (unpacked(one.use), unpacked(one.target), one.trust, one.by)
+        rows = [(use, named(to), trust, one.resolvers[by]) for use, to, trust, by in zip(*columns, strict=True)]
+        links[path] = rows, one.imports
+    asked = connection.execute
+    return {
+        "links": links,
+        "used": sorted(
+            (named(a), named(b), *row) for a, b, *row in asked("SELECT target, user, roles, trust, times FROM used")
+        ),
+        "missed": sorted(asked("SELECT name, calls, uses FROM missed").fetchall()),
+        "overrides": sorted(
+            (named(a), named(b), trust) for a, b, trust in asked("SELECT symbol, target, trust FROM override")
+        ),
+        "extends": _grouped(
+            (named(a), named(b)) for a, b in asked("SELECT symbol, target FROM extends ORDER BY rowid")
+        ),
+    }
+
+
+def _grouped(pairs: Any) -> dict[str, list[str]]:
+    """What each has, in its order."""
+    found: dict[str, list[str]] = {}
+    for one, other in pairs:
+        found.setdefault(one, []).append(other)
+    return found
+
+
+def _passed(facts: Facts, names: dict[int, str]) -> dict[str, Any]:
+    """What the analyses over the whole gave."""
+
+    def named(identity: int) -> str:
+        return names.get(identity, f"nothing: {identity}")
+
+    graph = Graph(facts.passed("graph"))
+    users = {names[one]: sorted((named(user), way) for user, way in graph.users(one)) for one in names}
+    tested = TestedFiles(facts.passed("tests"))
+    bases = {base: path for base, path, *_ in facts.bases()}
+    return {
+        "graph": {name: rows for name, rows in users.items() if rows},
+        "stray edges": len(graph) - sum(map(len, users.values())),
+        "pairs": sorted((named(a), named(b), times) for a, b, times in unpacked_pairs(facts.passed("pairs"))),
+        "loads": sorted((named(a), named(b), times) for a, b, times in unpacked_pairs(facts.passed("loads"))),
+        "cycles": [[named(one) for one in ring] for ring in cycles_from(facts.passed("cycles"))],
+        "layers": {named(one): standing for one, standing in standings_from(facts.passed("layers")).items()},
+        "clusters": [
+            (named(key), [named(one) for one in ring]) for key, ring in clusters_from(facts.passed("clusters"))
+        ],
+        "tests": {
+            path: ([(named(one), steps) for one, steps in tested.of(base).near], tested.of(base).farther)
+            for base, path in bases.items()
+        },
+        "ranks": facts.ranks(),
+    }
+
+
+def _texts(home: str) -> list[tuple[int, int]]:
+    """How many documents the parts of the full-text index have."""
+    return [(one._files.num_docs, one._pieces.num_docs) for one in shelves(home)]

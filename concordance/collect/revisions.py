@@ -1,0 +1,242 @@
+"""What is compared: two revisions of a repository, or one and the work tree, as lists of files with git's ids.
+
+In: revisions as people type them: none (HEAD and the work tree), one (it and the work tree), two, `A..B`, or `A...B`
+(from where the two parted to B). Out: two `Side`s. Nothing is checked out. Which content a file of the work tree has is
+known from git's index where its time and size are those in it, else its bytes are hashed; git itself is not asked to
+compare them, for it would run the filters that a repository's settings name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from typing import NamedTuple
+
+from concordance.config import Config
+from concordance.errors import NotARepository, ToolFailed, ToolMissing, UnknownRevision, Unreadable, UserError
+from concordance.model import Entry, Skip
+
+from . import own, patterns, source, tools
+
+WORK_TREE = "the work tree"
+_INDEXED = re.compile(
+    rb"(\d+) ([0-9a-f]+) (\d)\t([^\0]+)\0  ctime: .*\n  mtime: (\d+):(\d+)\n.*\n.*\n  size: (\d+)\t.*\n"
+)
+_ADVICE = "See what there is with: git log --oneline, git branch --all, git tag"
+
+
+class Side(NamedTuple):
+    """One of the two that are compared."""
+
+    name: str  # as it was asked for
+    commit: str  # "" of the work tree
+    entries: dict[str, Entry]  # by path; `blob` is git's id of the content
+
+
+class Blobs:
+    """Contents of git's objects, one at a time, by one process that is kept."""
+
+    def __init__(self, root: str) -> None:
+        self._program = tools.running_git(root, "cat-file", "--batch")
+        self._git = self._program.__enter__()
+
+    def get(self, blob: str) -> bytes:
+        """The content behind an id; Unreadable where git lacks it."""
+        self._git.say(blob.encode("ascii") + b"\n")
+        answer = self._git.output.readline().split()
+        if len(answer) != 3:
+            raise Unreadable(blob, "git has no content for it here")
+        size = int(answer[2])
+        return self._git.output.read(size + 1)[:size]
+
+    def close(self) -> None:
+        """Ends the process."""
+        self._program.__exit__(None, None, None)
+
+
+def sides(root: str, asked: Sequence[str], config: Config) -> tuple[Side, Side, Side]:
+    """The two that are compared, and the work tree, without what the settings leave out."""
+    first, second = commits(root, asked)
+    here = Side(WORK_TREE, "", _work_tree(root, config))
+    one, other = (_side(root, name, commit, config) if commit else here for name, commit in (first, second))
+    return one, other, here
+
+
+def commits(root: str, asked: Sequence[str]) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Both names, with their commits, "" for the work tree's; a UserError where there are no such revisions."""
+    _check(root)
+    if len(asked) > 2:
+        raise UserError(f"{len(asked)} revisions were named", "Name at most two, or one as A..B or A...B")
+    if len(asked) == 1 and ".." in asked[0]:
+        parts = re.fullmatch(r"(.*?)(\.{2,3})(.*)", asked[0], re.S)
+        assert parts is not None  # noqa: S101 - it has two dots
+        old, dots, new = parts[1] or "HEAD", parts[2], parts[3] or "HEAD"
+        ends = commit_of(root, old), commit_of(root, new)
+        if dots == "..":
+            return (old, ends[0]), (new, ends[1])
+        return (f"where {old} and {new} parted", _parting(root, (old, new), ends)), (new, ends[1])
+    found = [(one, commit_of(root, one)) for one in asked or ("HEAD",)]
+    return found[0], (found[1] if len(found) > 1 else (WORK_TREE, ""))
+
+
+def _check(root: str) -> None:
+    advice = "Revisions are git's: run `git init` and commit, or name a repository that git knows with --repo"
+    if not os.path.isdir(root):
+        raise NotARepository(f"{root} is no folder", "Check the path for typing errors")
+    try:
+        _said(root, "rev-parse", "--git-dir")
+    except ToolMissing as error:
+        raise UserError("git is not installed, and revisions are git's", "Install git") from error
+    except ToolFailed as error:
+        if "not a git repository" not in error.message:
+            raise
+        raise NotARepository(f"{root} is in no git repository", advice) from error
+
+
+def commit_of(root: str, name: str) -> str:
+    """The commit that a revision means."""
+    wanted = name.strip()
+    if not wanted or wanted.startswith("-") or "\0" in wanted or "\n" in wanted:
+        raise UnknownRevision(f"{name!r} is no git revision", _ADVICE)
+    with suppress(ToolFailed):
+        return _said(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}")
+    raise _unknown(root, name)
+
+
+def _unknown(root: str, name: str) -> UnknownRevision:
+    """What is wrong with a revision that git does not know, and what may have been meant."""
+    if name == "HEAD":
+        return UnknownRevision("the repository has no commit yet", "Commit something to compare with")
+    if os.path.lexists(os.path.join(root, name)):
+        return UnknownRevision(f"{name} is a path, and no revision", "Name a commit, branch or tag")
+    refs = _said(root, "for-each-ref", "--format=%(refname:short)").splitlines()
+    near = difflib.get_close_matches(name, refs, 3, 0.6)
+    shallow = _said(root, "rev-parse", "--is-shallow-repository") == "true"
+    advice = f"Nearest: {', '.join(near)}" if near else _ADVICE
+    if shallow:
+        advice = f"{advice}. This clone is shallow: what it lacks comes with `git fetch --unshallow --tags`"
+    return UnknownRevision(f"{name} is no git revision of {root}", advice)
+
+
+def _parting(root: str, names: tuple[str, str], commits: tuple[str, str]) -> str:
+    try:
+        return _said(root, "merge-base", *commits)
+    except ToolFailed as error:
+        advice = f"Compare them as they are: concord diff {names[0]} {names[1]}"
+        if _said(root, "rev-parse", "--is-shallow-repository") == "true":
+            advice += ", or fetch what this shallow clone lacks: git fetch --unshallow"
+        raise UserError(f"{names[0]} and {names[1]} have no common ancestor here", advice) from error
+
+
+def _said(root: str, *args: str) -> str:
+    return os.fsdecode(b"".join(tools.run_git(root, *args))).strip()
+
+
+# --- files
+
+
+def _side(root: str, name: str, commit: str, config: Config) -> Side:
+    try:
+        entries = {entry.path: entry for entry in source.tree(root, commit)}
+    except ToolFailed as error:
+        if "promisor" not in error.message:
+            raise
+        advice = f"Check {name} out once, which fetches it, or clone the repository whole"
+        raise UserError(f"this partial clone lacks contents of {name}", advice) from error
+    marks = [path for path in entries if path.rpartition("/")[2] == own.MANIFEST]
+    with closing(Blobs(root)) as blobs:
+        for path in marks:
+            entry = entries.get(path)
+            if entry is None or not entry.blob or entry.skip is not Skip.NONE:
+                continue
+            with suppress(Unreadable):
+                book = own.parsed(path.rpartition("/")[0], blobs.get(entry.blob))
+                for page in own.owned(root, book, entries) if book is not None else ():
+                    del entries[page]
+    kept, _ = patterns.chosen(list(entries.values()), config)
+    return Side(name, commit, {entry.path: entry for entry in kept})
+
+
+def _work_tree(root: str, config: Config) -> dict[str, Entry]:
+    """The files of the work tree, with the ids that their contents have or would have in git."""
+    entries, _ = patterns.chosen(source.walk(root), config)
+    known, kind = _index(root)
+    found = {}
+    for entry in entries:
+        found[entry.path] = entry
+        if entry.skip is Skip.NONE:
+            found[entry.path] = entry._replace(blob=_blob(root, entry, known.get(entry.path), kind))
+        elif entry.skip is Skip.SYMLINK:
+            found[entry.path] = entry._replace(note=_pointed(entry.note))
+    return found
+
+
+def _pointed(note: str) -> str:
+    """Where a link points, as a revision says it, which does not know what is there."""
+    for ending in (", outside the repository", ", in a loop", ", which does not exist", ", which may not be looked at"):
+        note = note.removesuffix(ending)
+    return note
+
+
+class _Indexed(NamedTuple):
+    blob: str
+    size: int
+    changed: int  # -1 of one that may have been written again after git looked at it
+
+
+def _index(root: str) -> tuple[dict[str, _Indexed], str]:
+    """What git's index says of each file, and the kind of git's ids."""
+    known: dict[str, _Indexed] = {}
+    said = b"".join(tools.run_git(root, "ls-files", "-z", "--stage", "--debug"))
+    where = _said(root, "rev-parse", "--git-path", "index")
+    written = 0
+    with suppress(OSError):
+        written = os.stat(os.path.join(root, where)).st_mtime_ns
+    length = 40
+    for _, blob, stage, name, seconds, nanoseconds, size in _INDEXED.findall(said):
+        changed = int(seconds) * 1_000_000_000 + int(nanoseconds)
+        length = len(blob)
+        if stage == b"0":
+            settled = changed if changed < written else -1
+            known[os.fsdecode(name)] = _Indexed(blob.decode("ascii"), int(size), settled)
+    return known, "sha256" if length == 64 else "sha1"
+
+
+def _blob(root: str, entry: Entry, known: _Indexed | None, kind: str) -> str:
+    """The id of a file's content."""
+    if known is not None and (known.size, known.changed) == (entry.size, entry.changed):
+        return known.blob
+    try:
+        data = b"".join(source.pieces(root, entry)) if entry.size > 1 << 20 else source.read(root, entry)
+    except Unreadable:
+        return ""
+    found = _hashed(data, kind)
+    if known is not None and found != known.blob and b"\r\n" in data:  # git may have laid it out with other line ends
+        plain = _hashed(data.replace(b"\r\n", b"\n"), kind)
+        found = plain if plain == known.blob else found
+    return found
+
+
+def _hashed(data: bytes, kind: str) -> str:
+    return hashlib.new(kind, b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def differing(one: Side, other: Side) -> Iterator[tuple[Entry | None, Entry | None]]:
+    """The files that are not the same on both sides, in the order of paths."""
+    for path in sorted(one.entries.keys() | other.entries.keys(), key=os.fsencode):
+        before, after = one.entries.get(path), other.entries.get(path)
+        if before is None or after is None or not is_same(before, after):
+            yield before, after
+
+
+def is_same(one: Entry, other: Entry) -> bool:
+    """Whether two files of a path have the same content."""
+    if one.skip != other.skip:
+        return False
+    if one.skip in (Skip.SYMLINK, Skip.SUBMODULE):
+        return one.note == other.note
+    return one.blob == other.blob and bool(one.blob)

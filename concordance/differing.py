@@ -1,0 +1,257 @@
+"""Reads two revisions of a repository as far as they differ.
+
+In: a repository that is asked (its store is that of the work tree), and revisions as people type them. Out: a
+`Comparison`. Only files that differ are read; nothing is checked out. Files that are the same on both sides but not as
+in the store are read for their imports alone. Workers are forked when it is known what there is to do.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+
+import msgspec
+
+from concordance import batch, forked, parallel
+from concordance.collect import ruff
+from concordance.collect.classify import header_language
+from concordance.collect.revisions import Side, differing, is_same, sides
+from concordance.comparing import Compared, Desk, Scanned, Work, compare, macro_endings, scan
+from concordance.config import Config, cache_folder
+from concordance.errors import ToolFailed, Unreadable
+from concordance.extract import macros, ruffrules, rulebook
+from concordance.facts import versions
+from concordance.facts.cache import Cache
+from concordance.model import Entry, Finding, Import, Skip
+from concordance.query.changed import files
+from concordance.query.changed.across import Gone
+from concordance.query.changed.comparison import Comparison, FilePair, Read, Unread
+from concordance.query.changed.needs import waits
+from concordance.query.index import Index
+
+BATCH_BYTES = 200_000
+_MANY = 5000  # files on one side only, above which their lines are not kept
+Progress = Callable[[int, int], None]
+Pair = tuple[Entry | None, Entry | None]
+
+
+@contextmanager
+def compared(index: Index, asked: tuple[str, ...], config: Config, progress: Progress) -> Iterator[Comparison]:
+    """Both sides, for as long as git is wanted."""
+    one, other, here = sides(index.root, asked, config)
+    with closing(Desk(index.root, (one, other), config)) as desk:
+        yield _Comparer(index, config, progress).run(desk, here)
+
+
+@dataclass
+class _Comparer:
+    """One comparison."""
+
+    index: Index
+    config: Config
+    progress: Progress
+    unread: list[Unread] = field(default_factory=list)
+
+    def run(self, desk: Desk, here: Side) -> Comparison:
+        """Reads both sides."""
+        one, other = desk.sides
+        pairs = list(differing(one, other))
+        settled = _settled(self.index, one, other, here)
+        beside = {
+            path: entry for path, entry in other.entries.items()
+            if path not in settled and path in one.entries and is_same(one.entries[path], entry)
+        }  # fmt: skip
+        exact = _exact(pairs)
+        scanned = self._scan(desk, pairs, exact, beside)
+        renamed = exact | _alike(pairs, exact, scanned)
+        slim = sum(None in pair for pair in pairs) > _MANY
+        with tempfile.TemporaryDirectory(prefix="concordance-") as scratch:
+            shared = [learned for path, learned in self.index.facts.macros() if path in settled]
+            shared += [row.learned for row in scanned if row.path in beside]
+            desk.jobs = tuple(self._job(scratch, desk.sides[side], side, scanned, shared) for side in (0, 1))
+            matched = _matched(pairs, renamed)
+            read = [self._stored(pair, exact, here) for pair in matched]
+            same = {n for n, (before, _) in enumerate(matched) if before is not None and before.path in exact}
+            works = [
+                Work(n, None if n in same else before, after, n not in same, slim)
+                for n, (before, after) in enumerate(matched) if read[n] is None
+            ]  # fmt: skip
+            works += [Work(len(matched) + n, None, entry, False) for n, entry in enumerate(beside.values())]
+            found = self._compared(desk, works)
+            asked = [found[n] for n in range(len(matched)) if n in found and n not in same]
+            remarks, problem = self._remarks(scratch, desk, asked)
+        rows = [row or _row(found[n], matched[n]) for n, row in enumerate(read) if row or n in found]
+        rows = [_remarked(row, remarks) for row in rows]
+        others = (found[number].after for number in range(len(matched), len(matched) + len(beside)) if number in found)
+        others_by_path = {read.file.path: read for read in others if read is not None}
+        return Comparison(
+            (one, other), here, rows, renamed, others_by_path, settled, self.unread, problem, slim, desk.data,
+            self.config.roots,
+        )  # fmt: skip
+
+    def _scan(self, desk: Desk, pairs: list[Pair], exact: dict[str, str], beside: dict[str, Entry]) -> list[Scanned]:
+        """Learns the macros of what differs, and the lines of what is on one side only."""
+        endings = macro_endings()
+        items = [(1, entry) for entry in beside.values() if entry.path.endswith(endings) and entry.skip is Skip.NONE]
+        both = all(any(pair[side] and not pair[1 - side] for pair in pairs) for side in (0, 1))
+        taken = {*exact, *exact.values()}
+        for pair in pairs:
+            for side, entry in enumerate(pair):
+                alone = both and pair[1 - side] is None
+                if entry is None or entry.skip is not Skip.NONE:
+                    continue
+                if entry.path.endswith(endings) or (alone and entry.path not in taken):
+                    items.append((side, entry))
+        found: list[Scanned] = []
+        batches = parallel.batches(items, lambda item: item[1].size, 4 * BATCH_BYTES)
+        for result in forked.each(desk, scan, batches, self.config.jobs, self.config.patience) if items else ():
+            if not isinstance(result, parallel.Failed):  # comparing it says what is wrong with it
+                found += result
+        return found
+
+    def _job(
+        self, scratch: str, side: Side, number: int, scanned: list[Scanned], shared: list[macros.Learned]
+    ) -> batch.Job:
+        """What reading needs to know of a side."""
+        own = [row.learned for row in scanned if row.side == number]
+        folder = os.path.join(scratch, str(number))
+        os.mkdir(folder)
+        batch.keep_macros(folder, macros.merge([*shared, *own]))
+        headers = header_language(side.entries)
+        return batch.Job(self.index.root, self.config, cache_folder(), versions.readers(), headers, folder)
+
+    def _stored(self, pair: Pair, exact: dict[str, str], here: Side) -> FilePair | None:
+        """A file that only has another path, as the store knows it; None where it does not."""
+        before, after = pair
+        if before is None or after is None or exact.get(before.path) != after.path:
+            return None
+        file, entry = self.index.files.get(after.path), here.entries.get(after.path)
+        if file is None or entry is None or not is_same(entry, after):
+            return None
+        named = self.index.facts.names_in(after.path)
+        imports = msgspec.msgpack.decode(named.imports, type=tuple[Import, ...]) if named.imports else ()
+        said = tuple((one, waits(one, named.scopes)) for one in imports)
+        return FilePair(Read(file._replace(path=before.path), said), Read(file, said), [], Gone([], []), False)
+
+    def _compared(self, desk: Desk, works: list[Work]) -> dict[int, Compared]:
+        """Compares all, in parallel; by their numbers."""
+        found: dict[int, Compared] = {}
+        batches = parallel.batches(works, _size, BATCH_BYTES)
+        with closing(Cache(cache_folder(), self.config.cache_bytes)) as cache:
+            for result in forked.each(desk, compare, batches, self.config.jobs, self.config.patience) if works else ():
+                if isinstance(result, parallel.Failed):
+                    entry = result.item.after or result.item.before
+                    self.unread.append(Unread(entry.path if entry else "", result.reason))
+                    continue
+                cache.put([row for one in result for row in one.fresh])
+                found.update((one.number, one._replace(fresh=[])) for one in result)
+                self.progress(len(found), len(works))
+        return found
+
+    # --- what ruff says, which reads files: those of a revision are laid out for it, beside the repository
+
+    def _remarks(
+        self, scratch: str, desk: Desk, found: list[Compared]
+    ) -> tuple[dict[tuple[int, str], tuple[Finding, ...]], str]:
+        rules = {rule.id: rule for rule in ruffrules.RULES}
+        rows: dict[tuple[int, str], tuple[Finding, ...]] = {}
+        for side in (0, 1):
+            folder = os.path.join(scratch, f"python-{side}")
+            os.mkdir(folder)
+            paths: dict[str, str] = {}
+            for one in found:
+                read = (one.before, one.after)[side]
+                if read is None:
+                    continue
+                file = read.file
+                if file.language == "python" and not file.skip and file.category not in rulebook.TRIALS:
+                    paths[f"{len(paths)}{'.pyi' if file.path.endswith('.pyi') else '.py'}"] = file.path
+            self._lay(folder, desk, side, paths)
+            try:
+                for name, said in ruff.check(folder, list(paths), list(rules)) if paths else ():
+                    meant = [row for row in said if ruffrules.SAYS.get(row.rule, "") in row.message]
+                    rows[side, paths[name]] = tuple(
+                        Finding(r, rules[r].severity, m, line, col, end, "", False) for r, m, line, col, end in meant
+                    )
+            except ToolFailed as error:
+                return {}, str(error)
+        return rows, ""
+
+    def _lay(self, folder: str, desk: Desk, side: int, paths: dict[str, str]) -> None:
+        for name, path in paths.items():
+            try:
+                data = desk.data(side, desk.sides[side].entries[path])
+            except Unreadable:
+                continue
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(data)
+
+
+def _settled(index: Index, one: Side, other: Side, here: Side) -> frozenset[str]:
+    """The paths whose content is that of the store on both sides."""
+    return frozenset(
+        path for path, entry in here.entries.items() if path in index.files
+        and all(path in side.entries and is_same(side.entries[path], entry) for side in (one, other))
+    )  # fmt: skip
+
+
+def _one_sided(pairs: Iterable[Pair], side: int) -> dict[str, Entry]:
+    return {pair[side].path: pair[side] for pair in pairs if pair[side] is not None and pair[1 - side] is None}  # type: ignore[union-attr,misc]
+
+
+def _exact(pairs: list[Pair]) -> dict[str, str]:
+    """Files that have another path and the same content; an empty one is like any other."""
+    sets = [
+        {path: entry.blob for path, entry in _one_sided(pairs, side).items() if entry.skip is Skip.NONE and entry.size}
+        for side in (0, 1)
+    ]
+    return dict(files.same_content(*sets))
+
+
+def _alike(pairs: list[Pair], exact: dict[str, str], scanned: list[Scanned]) -> dict[str, str]:
+    """Files that have another path and nearly the same content."""
+    alone = [_one_sided(pairs, side) for side in (0, 1)]
+    taken = {*exact, *exact.values()}
+    sets = [
+        {row.path: row.lines for row in scanned
+         if row.side == side and row.path in alone[side] and row.path not in taken and row.lines}
+        for side in (0, 1)
+    ]  # fmt: skip
+    return dict(files.alike_content(*sets))
+
+
+def _matched(pairs: list[Pair], renamed: dict[str, str]) -> list[Pair]:
+    """The pairs, of which those that belong together are one."""
+    come = _one_sided(pairs, 1)
+    taken = set(renamed.values())
+    found: list[Pair] = []
+    for before, after in pairs:
+        if before is not None and after is None and before.path in renamed:
+            found.append((before, come[renamed[before.path]]))
+        elif before is not None or (after is not None and after.path not in taken):
+            found.append((before, after))
+    return found
+
+
+def _size(work: Work) -> int:
+    return sum(entry.size for entry in (work.before, work.after) if entry is not None)
+
+
+def _row(one: Compared, pair: Pair) -> FilePair:
+    """A pair as it was read; of a file that only has another path, one side was."""
+    before = one.before
+    if before is None and one.after is not None and pair[0] is not None:
+        before = one.after._replace(file=one.after.file._replace(path=pair[0].path))
+    return FilePair(before, one.after, one.changed, one.gone, one.outside)
+
+
+def _remarked(row: FilePair, remarks: dict[tuple[int, str], tuple[Finding, ...]]) -> FilePair:
+    """A pair with what ruff says of it, too."""
+    both = []
+    for side, read in enumerate((row.before, row.after)):
+        more = remarks.get((side, read.file.path), ()) if read is not None else ()
+        both.append(read._replace(findings=(*read.findings, *more)) if read is not None and more else read)
+    return row._replace(before=both[0], after=both[1])

@@ -1,0 +1,136 @@
+"""What the linker asks the store when it links a few files of many: flows, parts of links, who mentions a name.
+
+In: a store that is being written. Out: what is there now, read when it is asked for.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+
+from concordance.model import Links
+
+from . import linkrows
+from .graph import Graph
+from .pack import unpack_links
+
+_PART = 500
+
+
+class Asked:
+    """Answers from the tables."""
+
+    def __init__(self, connection: sqlite3.Connection, guarded: Callable[[], AbstractContextManager[None]]) -> None:
+        self._run, self._guarded = connection, guarded
+        self._mentions: list[tuple[int, bytes]] | None = None
+
+    def flow(self, file: int) -> bytes:
+        """A file's flow; empty where it has none."""
+        with self._guarded():
+            row = self._run.execute("SELECT packed FROM flow WHERE file = ?", (file,)).fetchone()
+        return row[0] if row else b""
+
+    def flows_in(self, languages: Iterable[str]) -> dict[int, bytes]:
+        """The flows of all files of some languages."""
+        listed = sorted(languages)
+        marks = ", ".join("?" * len(listed))
+        query = f"SELECT flow.file, packed FROM flow JOIN file ON id = flow.file WHERE language IN ({marks})"  # noqa: S608
+        with self._guarded():
+            return dict(self._run.execute(query, listed))
+
+    def included(self) -> dict[int, bytes]:
+        """By file of the C family, the bases of those that it included, in four bytes each."""
+        with self._guarded():
+            return dict(self._run.execute("SELECT file, included FROM led WHERE included IS NOT NULL"))
+
+    def flows(self) -> dict[int, bytes]:
+        """All flows by file."""
+        with self._guarded():
+            return dict(self._run.execute("SELECT file, packed FROM flow"))
+
+    def carriers(self, name: str, language: str, kinds: Iterable[str], most: int) -> list[int]:
+        """The ids of the symbols of a name that are of some kinds, in a language, in the order of paths; one more than
+        the most that matter."""
+        listed = ", ".join(f"'{kind}'" for kind in sorted(kinds))
+        query = (
+            f"SELECT symbol.id FROM symbol JOIN file ON symbol.file = file.id WHERE name = ? AND kind IN ({listed}) "  # noqa: S608
+            "AND language = ? ORDER BY path, place LIMIT ?"
+        )
+        with self._guarded():
+            return [row[0] for row in self._run.execute(query, (name, language, most + 1))]
+
+    def keys(self, file: int) -> list[str]:
+        """The keys of a file's symbols, by place."""
+        with self._guarded():
+            rows = self._run.execute("SELECT key FROM symbol WHERE file = ? ORDER BY place", (file,))
+            return [row[0] for row in rows]
+
+    def links(self, file: int) -> Links:
+        """What a file's names meant when it was linked last."""
+        with self._guarded():
+            row = self._run.execute("SELECT packed FROM link WHERE file = ?", (file,)).fetchone()
+        return unpack_links(row[0]) if row else Links()
+
+    def imports(self) -> dict[int, bytes]:
+        """By file, a digest of where its imports led."""
+        with self._guarded():
+            return dict(self._run.execute("SELECT file, imports FROM linked"))
+
+    def mentioning(self, names: Iterable[int]) -> list[int]:
+        """The files that mention one of some names, given by their digests."""
+        if self._mentions is None:
+            with self._guarded():
+                self._mentions = self._run.execute("SELECT file, names FROM mention").fetchall()
+        return list(linkrows.holding(self._mentions, names))
+
+    def leading_to(self, bases: Iterable[int]) -> set[int]:
+        """The files that led to some files in any way, given by their bases."""
+        with self._guarded():
+            return set(linkrows.holding(self._run.execute("SELECT file, files FROM led"), bases))
+
+    def leading(self, ids: Iterable[int]) -> set[int]:
+        """The files that led to some symbols, by name or otherwise; ids as they were."""
+        wanted = sorted(ids)
+        graph = Graph(self.passed("graph"))
+        found = {user for target in wanted for user, _ in graph.users(target)}
+        for begin in range(0, len(wanted), _PART):
+            part = wanted[begin : begin + _PART]
+            marks = ", ".join("?" * len(part))
+            for table, user in (("used", "user"), ("override", "symbol"), ("extends", "symbol")):
+                query = f"SELECT DISTINCT {user} FROM {table} WHERE target IN ({marks})"  # noqa: S608
+                with self._guarded():
+                    found.update(row[0] for row in self._run.execute(query, part))
+        return self._files(found)
+
+    def _files(self, ids: Iterable[int]) -> set[int]:
+        """The files of some symbols, which are linked."""
+        with self._guarded():
+            rows = self._run.execute("SELECT base, file FROM led ORDER BY base").fetchall()
+        bases = array("I", [row[0] for row in rows])
+        return {rows[bisect_right(bases, one) - 1][1] for one in ids}
+
+    def passed(self, name: str) -> bytes:
+        """What an analysis over the whole gave."""
+        with self._guarded():
+            row = self._run.execute("SELECT packed FROM pass WHERE name = ?", (name,)).fetchone()
+        return bytes(row[0]) if row else b""
+
+    def led(self) -> tuple[list[bytes], dict[int, bytes]]:
+        """All files' edges, and what each needs when it is loaded, by its base."""
+        with self._guarded():
+            rows = self._run.execute("SELECT edges, base, loads FROM led").fetchall()
+        return [row[0] for row in rows], {row[1]: row[2] for row in rows}
+
+    def loads(self) -> dict[int, bytes]:
+        """What each file needs when it is loaded, by its base."""
+        with self._guarded():
+            return dict(self._run.execute("SELECT base, loads FROM led"))
+
+    def counted(self) -> tuple[int, int]:
+        """How many expressions name something, and how many lead somewhere."""
+        with self._guarded():
+            row = self._run.execute("SELECT sum(named), sum(resolved) FROM linked").fetchone()
+        return row[0] or 0, row[1] or 0

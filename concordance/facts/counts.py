@@ -1,0 +1,39 @@
+"""`Counts`: what is counted over the whole store, for the summary of a build.
+
+In: the folder of a store. Out: numbers, from a look at every file's packed values: a tenth of a second for ten thousand
+files, and nothing that each update would have to keep right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.model import Finding, Trust
+
+from . import pack, schema
+from .read import Facts, said
+
+
+class Counts(Facts):
+    """A store that is open for counting, too."""
+
+    def all_findings(self) -> Iterator[tuple[str, list[Finding]]]:
+        """The path and findings of every file that has any."""
+        query = (
+            "SELECT path, category, facts.packed, remark.packed FROM file LEFT JOIN facts ON facts.file = file.id "
+            "LEFT JOIN remark ON remark.file = file.id"
+        )
+        for path, category, own, theirs in self._rows(query):
+            found = self._decoded(pack.unpack_findings, own) if own else ()
+            found += self._decoded(pack.unpack_remarks, theirs) if theirs else ()
+            if kept := said(dict.fromkeys(found), category):
+                yield schema.path_from(path), kept
+
+    def links_by_trust(self) -> dict[Trust, int]:
+        """How many claims there are of what names mean, by how sure they are, the surest first."""
+        counts = dict.fromkeys(sorted(Trust, reverse=True), 0)
+        for (packed,) in self._rows("SELECT packed FROM link"):
+            trusts = self._decoded(pack.unpack_links, packed).trust
+            for trust in counts:
+                counts[trust] += trusts.count(trust)
+        return counts

@@ -1,0 +1,250 @@
+"""What is kept of a book besides its pages: what each page read, so that the next run makes only what changed.
+
+In: the subjects of pages with the slots that they read (`facts.touched`), and digests of the tables that pages share.
+Out: which subjects read some slots. One small database for each book, beside the store; without it, or with one of
+another program or store, all pages are made.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import msgspec
+
+from concordance.errors import ConcordanceError
+
+from . import schema
+
+Subject = tuple[str, str]  # the kind of a page, and what it is about
+Digests = dict[str, int]  # of one table, by key
+Summary = dict[str, Any]  # plain values by path
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE subject (number INTEGER PRIMARY KEY, kind TEXT, about BLOB, slots BLOB, pages BLOB);
+CREATE TABLE reader (slot INTEGER PRIMARY KEY, subjects BLOB);
+CREATE TABLE shared (name TEXT PRIMARY KEY, packed BLOB) WITHOUT ROWID;
+CREATE TABLE summary (name TEXT PRIMARY KEY, packed BLOB) WITHOUT ROWID;
+"""
+
+
+class Made(NamedTuple):
+    """What was made of one subject."""
+
+    slots: bytes  # that it read, as an array of unsigned numbers, sorted
+    pages: tuple[str, ...]  # their paths in the book
+
+
+class NotesBroken(ConcordanceError):
+    """The notes cannot be read: all pages are made again."""
+
+
+@contextmanager
+def _guarded() -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, msgspec.MsgspecError, TypeError, ValueError) as error:
+        raise NotesBroken(f"the notes about pages are damaged: {error}", "Build again") from error
+
+
+class PageNotes:
+    """The notes of one book."""
+
+    def __init__(self, folder: str, out: str) -> None:
+        name = blake2b(os.fsencode(os.path.realpath(out)), digest_size=6).hexdigest()
+        self.path = os.path.join(folder, f"pages-{name}.db")
+        self._numbers: dict[Subject, int] = {}
+        self._open: sqlite3.Connection | None = None
+
+    def meta(self) -> dict[str, str]:
+        """What was noted of the whole; nothing where there are no notes that can be read."""
+        if not schema.is_ours(self.path):
+            return {}
+        try:
+            self._open = schema.connect(self.path, "rw")
+            return {str(key): str(value) for key, value in self._open.execute("SELECT key, value FROM meta")}
+        except sqlite3.Error:
+            self.close()
+            return {}
+
+    def close(self) -> None:
+        """Lets go of the notes."""
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        if self._open is None:
+            raise sqlite3.ProgrammingError("the notes are not open")
+        return self._open
+
+    def subjects(self) -> dict[Subject, tuple[str, ...]]:
+        """All subjects, with the pages that were made of each."""
+        found: dict[Subject, tuple[str, ...]] = {}
+        with _guarded():
+            rows = self._connection.execute("SELECT number, kind, about, pages FROM subject")
+            for number, kind, about, pages in rows:
+                subject = (str(kind), os.fsdecode(about))
+                self._numbers[subject] = number
+                found[subject] = tuple(map(os.fsdecode, msgspec.msgpack.decode(pages)))
+        return found
+
+    def readers(self, slots: Iterable[int]) -> set[Subject]:
+        """The subjects that read some slots."""
+        numbers: set[int] = set()
+        with _guarded():
+            for slot in slots:
+                row = self._connection.execute("SELECT subjects FROM reader WHERE slot = ?", (slot,)).fetchone()
+                if row:
+                    numbers.update(_numbers(row[0]))
+        names = {number: subject for subject, number in self._numbers.items()}
+        return {names[number] for number in numbers if number in names}
+
+    def shared(self) -> dict[str, Digests]:
+        """The digests of the tables that pages share, as they were."""
+        with _guarded():
+            rows = self._connection.execute("SELECT name, packed FROM shared").fetchall()
+            return {str(name): _decoded(packed) for name, packed in rows}
+
+    def summaries(self) -> dict[str, Summary]:
+        """What was counted of each file, by what it is."""
+        with _guarded():
+            rows = self._connection.execute("SELECT name, packed FROM summary").fetchall()
+            return {str(name): _decoded(packed) for name, packed in rows}
+
+    def write(
+        self, meta: Mapping[str, str], made: Mapping[Subject, Made], shared: Mapping[str, Digests],
+        summaries: Mapping[str, Summary],
+    ) -> None:  # fmt: skip
+        """Notes a whole book, in place of what was noted."""
+        with _guarded():
+            self._write(meta, made, shared, summaries)
+
+    def drop(self) -> None:
+        """Takes the notes away."""
+        self.close()
+        self._tidy()
+        for end in ("", *schema.BESIDE):
+            with suppress(FileNotFoundError):
+                os.unlink(self.path + end)
+
+    def _tidy(self) -> None:
+        """Takes away what a run that was killed had begun to note."""
+        for end in ("", *schema.BESIDE):
+            with suppress(FileNotFoundError):
+                os.unlink(f"{self.path}.new{end}")
+
+    def _write(
+        self, meta: Mapping[str, str], made: Mapping[Subject, Made], shared: Mapping[str, Digests],
+        summaries: Mapping[str, Summary],
+    ) -> None:  # fmt: skip
+        self.close()
+        aside = f"{self.path}.new"
+        self._tidy()
+        readers: dict[int, array[int]] = {}
+        rows = []
+        for number, ((kind, about), one) in enumerate(sorted(made.items()), 1):
+            rows.append((number, kind, os.fsencode(about), one.slots, _pages(one.pages)))
+            for slot in _numbers(one.slots):
+                known = readers.get(slot)
+                if known is None:
+                    readers[slot] = array("I", (number,))
+                else:
+                    known.append(number)
+        with closing(schema.connect(aside)) as connection:
+            connection.executescript("PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+            connection.executescript(_TABLES)
+            connection.execute("BEGIN")
+            connection.executemany("INSERT INTO subject VALUES (?, ?, ?, ?, ?)", rows)
+            ordered = ((slot, readers[slot].tobytes()) for slot in sorted(readers))
+            connection.executemany("INSERT INTO reader VALUES (?, ?)", ordered)
+            connection.executemany("INSERT INTO shared VALUES (?, ?)", _encoded(shared))
+            connection.executemany("INSERT INTO summary VALUES (?, ?)", _encoded(summaries))
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+            connection.execute("COMMIT")
+            connection.execute("PRAGMA journal_mode = WAL")
+        for end in schema.BESIDE:
+            with suppress(FileNotFoundError):
+                os.unlink(self.path + end)
+        os.replace(aside, self.path)
+
+    def update(
+        self, meta: Mapping[str, str], made: Mapping[Subject, Made], gone: Iterable[Subject],
+        shared: Mapping[str, Digests], summaries: Mapping[str, Summary],
+    ) -> None:  # fmt: skip
+        """Notes what was made anew of a book, and what is gone. That a subject no longer reads a slot is not noted: it
+        would cost more than the page that may be made for nothing."""
+        with _guarded():
+            self._tidy()
+            self._update(meta, made, gone, shared, summaries)
+
+    def _update(
+        self, meta: Mapping[str, str], made: Mapping[Subject, Made], gone: Iterable[Subject],
+        shared: Mapping[str, Digests], summaries: Mapping[str, Summary],
+    ) -> None:  # fmt: skip
+        run = self._connection.execute
+        run("BEGIN IMMEDIATE")
+        top = max(self._numbers.values(), default=0)
+        added: dict[int, list[int]] = {}
+        for (kind, about), one in made.items():
+            number = self._numbers.get((kind, about))
+            old: set[int] = set()
+            if number is None:
+                top += 1
+                number = self._numbers[kind, about] = top
+            else:
+                row = run("SELECT slots FROM subject WHERE number = ?", (number,)).fetchone()
+                old = unpacked(row[0]) if row else set()
+            for slot in _numbers(one.slots):
+                if slot not in old:
+                    added.setdefault(slot, []).append(number)
+            every = packed(old.union(_numbers(one.slots)))
+            values = (number, kind, os.fsencode(about), every, _pages(one.pages))
+            run("INSERT OR REPLACE INTO subject VALUES (?, ?, ?, ?, ?)", values)
+        for slot, numbers in added.items():
+            row = run("SELECT subjects FROM reader WHERE slot = ?", (slot,)).fetchone()
+            known = _numbers(row[0]) if row else array("I")
+            known.extend(numbers)
+            run("INSERT OR REPLACE INTO reader VALUES (?, ?)", (slot, known.tobytes()))
+        for subject in gone:
+            run("DELETE FROM subject WHERE number = ?", (self._numbers.pop(subject, 0),))
+        self._connection.executemany("INSERT OR REPLACE INTO shared VALUES (?, ?)", _encoded(shared))
+        self._connection.executemany("INSERT OR REPLACE INTO summary VALUES (?, ?)", _encoded(summaries))
+        self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
+        run("COMMIT")
+
+
+def packed(slots: Iterable[int]) -> bytes:
+    """Slots as they are kept."""
+    return array("I", sorted(slots)).tobytes()
+
+
+def unpacked(slots: bytes) -> set[int]:
+    """Kept slots."""
+    return set(_numbers(slots))
+
+
+def _numbers(packed: bytes) -> array[int]:
+    found = array("I")
+    found.frombytes(packed)
+    return found
+
+
+def _pages(pages: Iterable[str]) -> bytes:
+    return msgspec.msgpack.encode([os.fsencode(page) for page in pages])
+
+
+def _encoded(shared: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, bytes]]:
+    encode = msgspec.msgpack.encode
+    return [(name, encode({os.fsencode(key): one for key, one in table.items()})) for name, table in shared.items()]
+
+
+def _decoded(packed: bytes) -> dict[str, Any]:
+    return {os.fsdecode(key): one for key, one in msgspec.msgpack.decode(packed, type=dict[bytes, Any]).items()}

@@ -1,0 +1,157 @@
+"""What an update of the store changed, in the terms in which pages read it.
+
+In: files before and after they were read, links before and after they were made. Out: pairs of an `Aspect` and a key
+(a path, a name), each with the number of the update that changed it last. A page that read none of what changed since
+it was made is as it would be made now. To name too much costs a page made for nothing; to name too little, a wrong one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+from zlib import crc32
+
+from concordance.model import File, Links, unpacked
+
+from .graph import unpacked_edges
+from .linkrows import Part, rows_of
+from .pack import unpack_links, unpack_terms
+
+
+class Aspect(StrEnum):
+    """What may be read of the store by itself (a closed list); the key is a path, if nothing else is said."""
+
+    TEXT = "text"  # a file's line of the ledger, its facts, and what checkers say of it
+    WORDS = "words of"  # which words and symbols it has, and how often; not where
+    NAMES = "names"  # what is known of a file, and of its symbols, where others name them
+    INTO = "into"  # who uses it, extends it, overrides it
+    OUT = "out"  # what its names and imports mean
+    USES = "uses of"  # which symbols of others it uses; not where, nor how often
+    NAME = "name"  # which symbols have a name; the key is the name
+    TERM = "term"  # in about how many files a word stands; the key is the word
+    CONCEPT = "concept"  # which files a word tells of; the key is the word
+    HISTORY = "history"
+    PATHS = "paths"  # that a file is there
+
+
+class Known(NamedTuple):
+    """A file as the store has it."""
+
+    file: File
+    packed: bytes
+    # name, kind, place, line, declaration, column, public, key, whether it is a test
+    symbols: Sequence[tuple[str, str, int, int, bool, int, bool, str, bool]]
+
+
+def band(number: int) -> int:
+    """A number as the power of two at or below it, 0 as 0: what many read in this form seldom changes for them."""
+    return 1 << number.bit_length() - 1 if number else 0
+
+
+def slot(aspect: str, key: str) -> int:
+    """A short number for what is read; two may share one, which costs a page made for nothing."""
+    return crc32(f"{aspect} {key}".encode("utf-8", "surrogateescape"))
+
+
+class Touched:
+    """Collects what one update changes."""
+
+    def __init__(self) -> None:
+        self.found: set[tuple[str, str]] = set()
+
+    def add(self, aspect: Aspect, keys: Iterable[str]) -> None:
+        """Notes changes."""
+        self.found.update((aspect.value, key) for key in keys)
+
+    def read(self, path: str, before: Known | None, after: Known | None) -> None:
+        """Compares a file with what it was; None where it was not there, or is not any more."""
+        if before is None or after is None:
+            if before is not after:
+                self.add(Aspect.TEXT, [path])
+                self.add(Aspect.NAMES, [path])
+                self.add(Aspect.WORDS, [path])
+                self.add(Aspect.PATHS, [path])
+                self.add(Aspect.NAME, [row[0] for known in (before, after) if known for row in known.symbols])
+                self.add(Aspect.CONCEPT, [text for text, _ in _concepts(before) ^ _concepts(after)])
+            return
+        was, now = before.file, after.file
+        if was._replace(changed=now.changed) == now and before.packed == after.packed:
+            return
+        self.add(Aspect.TEXT, [path])
+        if (was.language, was.category, was.skip) != (now.language, now.category, now.skip):
+            self.add(Aspect.NAMES, [path])
+            self.add(Aspect.PATHS, [path])  # what is counted by them is counted anew
+        old, new = ({row[7]: _said(row) for row in known.symbols} for known in (before, after))
+        kept = old.keys() & new.keys()
+        # Others name symbols by their keys, in the order of the text. One that is new, or gone, is named by nobody else
+        # but by a link, and links are compared by themselves.
+        moved = [key for key in old if key in kept] != [key for key in new if key in kept]
+        if moved or any(old[key] != new[key] for key in kept):
+            self.add(Aspect.NAMES, [path])
+        self.add(Aspect.CONCEPT, [text for text, _ in _concepts(before) ^ _concepts(after)])
+        if _words(before) != _words(after) or old != new:
+            self.add(Aspect.WORDS, [path])
+        self.add(Aspect.NAME, [name for _, name, *_ in _names(before) ^ _names(after)])
+
+
+    def linked(
+        self, path: str, before: Part, after: Part, moved: Mapping[int, int], owner: Callable[[int], str]
+    ) -> None:
+        """Compares what linking a file gave with what it gave before, whose ids may be others now (`moved`). `owner`
+        says which file an id belongs to."""
+        if before == after:
+            return
+        if _meant(before, moved) != _meant(after, {}):
+            self.add(Aspect.OUT, [path])
+        was, now = set(_uses(before, moved)), set(_uses(after, {}))
+        if {(row[0], row[3:4]) for row in was} != {(row[0], row[3:4]) for row in now}:  # the target, and the trust
+            self.add(Aspect.USES, [path])
+        targets = {row[0] for row in {*was, *_edges(before, moved)} ^ {*now, *_edges(after, {})}}
+        self.add(Aspect.INTO, {owner(target) for target in targets})
+
+
+def _uses(part: Part, moved: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
+    """Who in a file uses, overrides or extends what."""
+    for target, user, *more in rows_of(part.uses):
+        yield moved.get(target, target), moved.get(user, user), *more
+    for one, target, *more in part.rest.overrides:
+        yield moved.get(target, target), moved.get(one, one), -1, *more
+    for one, target in part.rest.extends:
+        yield moved.get(target, target), moved.get(one, one), -2
+
+
+def _edges(part: Part, moved: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
+    for target, user, way in unpacked_edges(part.edges):
+        yield moved.get(target, target), moved.get(user, user), -3, way
+
+
+def _meant(part: Part, moved: Mapping[int, int]) -> object:
+    """What a file's own names mean."""
+    links = unpack_links(part.links) if part.links else Links()
+    targets = [moved.get(one, one) for one in unpacked(links.target)]
+    overrides = [(moved.get(one, one), moved.get(target, target)) for one, target, _ in part.rest.overrides]
+    extends = [(moved.get(one, one), moved.get(target, target)) for one, target in part.rest.extends]
+    return links._replace(target=b""), targets, overrides, extends
+
+
+def _words(known: Known) -> list[tuple[str, int, str]]:
+    terms = unpack_terms(known.packed) if known.packed else ()
+    return sorted((term.text, term.times, term.stands_for) for term in terms if term.kind != "name")
+
+
+def _concepts(known: Known | None) -> set[tuple[str, str]]:
+    terms = unpack_terms(known.packed) if known is not None and known.packed else ()
+    return {(term.text, term.stands_for) for term in terms if term.kind != "name"}
+
+
+_Said = tuple[str, str, bool, bool, bool]
+
+
+def _said(row: tuple[str, str, int, int, bool, int, bool, str, bool]) -> _Said:
+    name, kind, _, _, declaration, _, public, _, test = row
+    return name, kind, bool(declaration), bool(public), bool(test)
+
+
+def _names(known: Known) -> set[tuple[str, str, str, bool, bool, bool]]:
+    return {(row[7], *_said(row)) for row in known.symbols}

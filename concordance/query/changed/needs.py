@@ -1,0 +1,252 @@
+"""Who imports or includes whom on each side, and which dependencies and cycles came or went.
+
+In: for each side its ledger, and the imports of the files that differ, and of others that may lead elsewhere now. Out:
+edges between files, and what differs in them. An import is found as the linker finds it; of `from a import b` the file
+of `b` is meant where that is a module. What the files need that are the same as in the store is known there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import ModuleType
+from typing import NamedTuple
+
+from concordance import plugins
+from concordance.config import Roots
+from concordance.link.loading import BY_FILE
+from concordance.link.tree import Tree
+from concordance.model import File, Import, Origin, Scope, Target
+from concordance.passes.cycles import components
+
+_LANGUAGES = "concordance.link.languages"
+_PROSE = frozenset(("markdown", "rst"))
+_PYTHON = frozenset(("python", "cython"))
+_MODULES = (".py", "/__init__.py", ".pyx", ".pyi", "/__init__.pyi")
+_HOMES = frozenset(("__init__", "index", "mod"))  # files that are named by their folder
+_SIGNS = (".", "/", ":")
+_APART = re.compile(r"::|[./:]+")
+_WAITS = frozenset(("function", "lambda"))
+_NEVER = ("TYPE_CHECKING", "__name__")
+_FOLDERS = frozenset(("go", "java"))  # where an import means all files of a folder
+Imports = Sequence[tuple[Import, bool]]  # and whether it waits until something is called
+Edge = tuple[str, str]
+
+
+class Need(NamedTuple):
+    """Where a dependency is stated."""
+
+    line: int
+    waits: bool
+
+
+class SideTree(Tree):
+    """The files of one side; what differs from the work tree is not read from there."""
+
+    def __init__(self, root: str, files: Iterable[File], roots: Roots, other: Callable[[str], str | None]) -> None:
+        super().__init__(root, files, roots)
+        self._other = other
+
+    def text(self, path: str) -> str:
+        """What a configuration file says on this side."""
+        said = self._other(path)
+        return super().text(path) if said is None else said
+
+
+class Resolver:
+    """Finds what imports lead to on one side."""
+
+    def __init__(self, tree: SideTree) -> None:
+        self.tree = tree
+        self._modules: dict[str, ModuleType] = {}
+        for name in plugins.names(_LANGUAGES):
+            module = plugins.load(_LANGUAGES, name)
+            self._modules.update(dict.fromkeys(module.LANGUAGES, module))
+        self._resolve: dict[str, Callable[[str, Import], Target]] = {}
+
+    def needs(self, path: str, language: str, imports: Imports) -> dict[str, Need]:
+        """The files, and folders of packages, that a file names in its imports."""
+        if language not in self._modules or language in _PROSE or not imports:
+            return {}
+        module = self._modules[language]
+        if module.__name__ not in self._resolve:
+            self._resolve[module.__name__] = module.imports(self.tree)
+        resolve = self._resolve[module.__name__]
+        found: dict[str, Need] = {}
+        for one, waits in imports:
+            target = self._target(resolve, path, language, one)
+            if target and target != path and (target not in found or found[target].waits > waits):
+                found[target] = Need(one.line, waits)
+        return found
+
+    def _target(self, resolve: Callable[[str, Import], Target], path: str, language: str, one: Import) -> str:
+        target = resolve(path, one)
+        if target.origin != Origin.REPOSITORY or not target.paths:
+            return ""
+        first = target.paths[0]
+        if language in _FOLDERS and len(target.paths) > 1:
+            return first.rpartition("/")[0] + "/"
+        return self._module(first, one.name) if language in _PYTHON and one.name not in ("", "*") else first
+
+    def _module(self, package: str, name: str) -> str:
+        """The file that a name of a package is, if it is one."""
+        folder, _, last = package.rpartition("/")
+        if last.partition(".")[0] == "__init__":
+            for ending in _MODULES:
+                inner = f"{folder}/{name}{ending}" if folder else f"{name}{ending}"
+                if inner in self.tree.paths:
+                    return inner
+        return package
+
+
+class Named:
+    """Whether imports may lead to one of some files, by how these are named."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._around: dict[str, set[str]] = {}  # by the name of a file or package, the folders that it lies in
+        for path in paths:
+            folders, name = path.split("/")[:-1], path.rpartition("/")[2]
+            stem = name.partition(".")[0]
+            if stem in _HOMES and folders:
+                stem = name = folders.pop()
+            for word in (name, stem):
+                self._around.setdefault(word, set()).add(folders[-1] if folders else "")
+
+    def __bool__(self) -> bool:
+        return bool(self._around)
+
+    def by(self, one: Import) -> bool:
+        """Whether an import names one of them."""
+        around, module = self._around, one.module
+        if one.name not in around and not any(module.rpartition(sign)[2] in around for sign in _SIGNS):
+            return False
+        parts = [part for part in _APART.split(one.module) if part]
+        names = [*parts, one.name] if one.name not in ("", "*") else parts
+        ends = [names[:count] for count in (len(parts), len(names)) if count]
+        last = one.module.rpartition("/")[2]
+        ends.append([*_APART.split(one.module.rpartition("/")[0])[-1:], last] if "/" in one.module else [last])
+        return any(self._fits(end) for end in ends)
+
+    def _fits(self, end: list[str]) -> bool:
+        around = self._around.get(end[-1])
+        return around is not None and (len(end) < 2 or end[-2] in around or end[-2] in ("", "..", "."))
+
+
+def waits(one: Import, scopes: tuple[Scope, ...]) -> bool:
+    """Whether an import is not run when its file is loaded."""
+    if one.form == "type" or any(word in one.condition for word in _NEVER):
+        return True
+    scope = one.scope
+    while 0 < scope < len(scopes):
+        if scopes[scope].kind in _WAITS:
+            return True
+        scope = scopes[scope].parent
+    return False
+
+
+class Web(NamedTuple):
+    """Who needs whom on one side."""
+
+    files: dict[str, dict[str, Need]]  # of the files that were looked at
+    loads: dict[str, list[str]]  # of all files: which they need when they are loaded
+
+
+class Turned(NamedTuple):
+    """A dependency or a cycle that came or went."""
+
+    gained: bool
+    members: tuple[str, ...]  # from and to, or the files of a cycle
+    before: tuple[str, ...]  # of a cycle: its files before
+    line: int
+    why: str
+
+
+def loads_of(needs: Mapping[str, Need], language: str, path: str) -> list[str]:
+    """Those that a file needs when it is loaded, as the store counts them."""
+    if language not in BY_FILE or path.endswith(".pyi"):
+        return []
+    return [target for target, need in needs.items() if not need.waits]
+
+
+def files_turned(before: Web, after: Web, renamed: Mapping[str, str]) -> list[Turned]:
+    """Dependencies between files; one that only follows a file to its new name is none."""
+    old = {
+        (renamed.get(user, user), renamed.get(target, target)): (need, (user, target))
+        for user, needs in before.files.items() for target, need in needs.items()
+    }  # fmt: skip
+    new = {(user, target): need for user, needs in after.files.items() for target, need in needs.items()}
+    come = sorted(new.keys() - old.keys())
+    found = [Turned(True, edge, (), new[edge].line, _waiting(new[edge])) for edge in come]
+    for edge in sorted(old.keys() - new.keys()):
+        need, names = old[edge]
+        found.append(Turned(False, names, (), need.line, _waiting(need)))
+    return found
+
+
+def _waiting(need: Need) -> str:
+    return "imported where it is used" if need.waits else ""
+
+
+def folders_turned(before: Web, after: Web, renamed: Mapping[str, str]) -> list[Turned]:
+    """Dependencies between folders, by what files need when they are loaded, with the files that make them."""
+    old, new = _folders(before, renamed), _folders(after, {})
+    found = []
+    for gained, here, there in ((True, new, old), (False, old, new)):
+        for edge in sorted(here.keys() - there.keys()):
+            pairs = here[edge]
+            more = f" and {len(pairs) - 1:,} more" if len(pairs) > 1 else ""
+            found.append(Turned(gained, edge, (), 0, f"{pairs[0][0]} → {pairs[0][1]}{more}"))
+    return found
+
+
+def _folders(web: Web, renamed: Mapping[str, str]) -> dict[Edge, list[Edge]]:
+    found: dict[Edge, list[Edge]] = {}
+    for user, targets in web.loads.items():
+        home = renamed.get(user, user).rpartition("/")[0]
+        for target in targets:
+            there = renamed.get(target, target).rpartition("/")[0]
+            if there != home:
+                found.setdefault((home, there), []).append((user, target))
+    return found
+
+
+def cycles_turned(before: Web, after: Web, renamed: Mapping[str, str]) -> list[Turned]:
+    """Cycles that came, grew, shrank or went."""
+    old = [tuple(sorted(renamed.get(path, path) for path in ring)) for ring in _rings(before)]
+    new = _rings(after)
+    same = set(old) & set(new)
+    left = [ring for ring in old if ring not in same]
+    found = []
+    for ring in new:
+        if ring in same:
+            continue
+        parents = [one for one in left if len(set(one) & set(ring)) > 1]
+        joined = sorted(set(ring) - {path for one in parents for path in one})
+        if not parents:
+            found.append(Turned(True, ring, (), 0, f"{len(ring):,} files need one another now"))
+        elif joined or len(parents) > 1:
+            was = tuple(sorted({path for one in parents for path in one}))
+            said = f"joined by {_some(joined)}" if joined else f"{len(parents)} cycles became one"
+            found.append(Turned(True, ring, was, 0, said))
+    for ring in left:
+        rest = {path for one in new for path in one}
+        freed = [path for path in ring if path not in rest]
+        heirs = [one for one in new if len(set(one) & set(ring)) > 1]
+        if not heirs:
+            found.append(Turned(False, (), ring, 0, f"{len(ring):,} files no longer need one another"))
+        elif freed or len(heirs) > 1:
+            said = f"left by {_some(freed)}" if freed else f"fell apart into {len(heirs)} cycles"
+            found.append(Turned(False, tuple(sorted({path for one in heirs for path in one})), ring, 0, said))
+    return found
+
+
+def _some(paths: Sequence[str]) -> str:
+    return ", ".join(paths[:3]) + (f" and {len(paths) - 3:,} more" if len(paths) > 3 else "")
+
+
+def _rings(web: Web) -> list[tuple[str, ...]]:
+    names = sorted(web.loads.keys() | {target for targets in web.loads.values() for target in targets})
+    number = {path: place for place, path in enumerate(names)}
+    edges = [(number[user], number[target]) for user, targets in web.loads.items() for target in targets]
+    rings = [tuple(names[one] for one in ring) for ring in components(len(names), edges) if len(ring) > 1]
+    return sorted(rings)

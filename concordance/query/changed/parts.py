@@ -1,0 +1,178 @@
+"""A file's symbols made comparable: each with what tells it from others, and without what lies in other symbols.
+
+In: a file's facts and text. Out: `Part`s. A symbol's own text is what stands behind its signature, without its
+documentation and without the symbols in it: so a changed method does not make its class a changed one, and a changed
+docstring is no changed body. Layout does not count, but for margins in languages that read them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+from zlib import crc32
+
+from concordance.model import FileFacts, Kind, Symbol
+from concordance.query.answers import clean, qualified, separator_of
+
+VALUES = frozenset((Kind.CONSTANT, Kind.VARIABLE, Kind.FIELD, Kind.ENUMERATOR, Kind.KEY))  # what a value is all of
+_MARKS = re.compile(r'^(?:[rRuUbBfF]{0,2}(?:"""|\'\'\'|")|/\*[*!]?|\*/|\*(?!\*)|//[/!]?<?|#+)?\s*')
+_ENDS = re.compile(r'\s*(?:"""|\'\'\'|"|\*/)$')
+_SPACE = re.compile(r"\s+")
+_LAST_COMMA = re.compile(r",(?=[)\]}>])")
+_QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|\s+")
+_MARGINS = frozenset(("python", "cython", "starlark", "yaml"))  # languages in which margins mean something
+_GAP = 300  # characters of comments and space between two signs of a signature
+_LONGEST = 255  # characters of a line that count
+
+
+class Part(NamedTuple):
+    """One symbol of one side."""
+
+    path: str
+    place: int  # among the file's symbols
+    parent: int
+    key: str
+    relative: str  # its name as seen from what it stands in
+    qualified: str
+    kind: str
+    name: str
+    line: int
+    end_line: int
+    signature: str  # with decorators and the like
+    doc: str
+    condition: str
+    public: bool
+    test: bool
+    declaration: bool
+    own: int  # a digest of its own text
+    shape: int  # a digest of its whole text, in which its name is blanked
+    lines: tuple[int, ...]  # of its whole text: a digest of each line and, in the last byte, its length
+
+
+def parts(path: str, language: str, facts: FileFacts, text: str, tests: frozenset[int]) -> list[Part]:
+    """Every symbol of a file; `tests` are the places of those that are tests."""
+    lines = split(text)
+    covered = _inside(facts.symbols)
+    separator = separator_of(language)
+    found = []
+    for place, symbol in enumerate(facts.symbols):
+        whole = lines[symbol.start_line - 1 : symbol.end_line]
+        own = _own(symbol, lines, covered.get(place, ()), language)
+        found.append(
+            Part(
+                path, place, symbol.parent, symbol.key, _relative(symbol, facts.symbols), qualified(symbol, separator),
+                symbol.kind, symbol.name, symbol.line, symbol.end_line, shown(symbol, language), symbol.doc.strip(),
+                symbol.condition, symbol.public, place in tests, symbol.declaration, _digest(own),
+                _shape(whole, symbol.name), tuple(digests(whole)),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _inside(symbols: Sequence[Symbol]) -> dict[int, list[tuple[int, int]]]:
+    """The stretches of lines that the symbols in each symbol take; -1 is the file."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for symbol in symbols:
+        found.setdefault(symbol.parent, []).append((symbol.start_line, symbol.end_line))
+    return found
+
+
+def _relative(symbol: Symbol, symbols: Sequence[Symbol]) -> str:
+    around = clean(symbols[symbol.parent].key) if symbol.parent >= 0 else []
+    return ".".join(clean(symbol.key)[len(around) :]) or symbol.name
+
+
+def shown(symbol: Symbol, language: str) -> str:
+    """A symbol's signature in one line, with its decorators and specifiers."""
+    signature = _SPACE.sub(" ", symbol.signature).strip()
+    at = "@" if language == "python" else ""
+    more = [one for one in symbol.modifiers if not re.search(rf"(?<!\w){re.escape(one)}(?!\w)", signature)]
+    return " ".join([*(at + _SPACE.sub(" ", one) for one in more), signature or symbol.name])
+
+
+def outside(facts: FileFacts, text: str, language: str) -> int:
+    """A digest of the code that stands in no symbol and is no import or comment of the file about itself."""
+    lines = split(text)
+    taken = bytearray(len(lines) + 2)
+    for first, last in _inside(facts.symbols).get(-1, ()):
+        taken[first : last + 1] = b"\1" * (min(last, len(lines)) - first + 1)
+    for one in facts.imports:
+        taken[min(one.line, len(lines))] = 1
+    kept = (line for number, line in enumerate(lines, 1) if not taken[number])
+    return _digest(_laid(_undocumented(kept, facts.doc), language, 0))
+
+
+def split(text: str) -> list[str]:
+    """The lines of a text, as symbols count them."""
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
+def _own(symbol: Symbol, lines: Sequence[str], covered: Iterable[tuple[int, int]], language: str) -> str:
+    """The lines of a symbol behind its signature, without those of symbols in it, and without its documentation."""
+    taken = {number for first, last in covered for number in range(max(first, symbol.line), last + 1)}
+    whole = lines[symbol.line - 1 : symbol.end_line]
+    body = ["" if number in taken else line for number, line in enumerate(whole, symbol.line)]
+    if symbol.line not in taken:
+        body[:1] = [body[0][symbol.col - 1 :]] if body else []
+    rest = "\n".join(body)
+    named = re.search(rf"(?<!\w){re.escape(symbol.name)}(?!\w)", symbol.signature)
+    signed = symbol.signature[named.start() :] if named is not None else symbol.name
+    margin = len(whole[0]) - len(whole[0].lstrip()) if whole else 0
+    kept = _undocumented(rest[_end_of(signed, rest) :].split("\n"), symbol.doc)
+    return _laid(kept, "" if symbol.kind == Kind.HEADING else language, margin)
+
+
+def _end_of(signature: str, text: str) -> int:
+    """Where a signature ends in the text that it was taken from, in which it is laid out otherwise; 0 where it is not
+    the same."""
+    at = 0
+    for sign in signature:
+        if not sign.isspace():
+            at = text.find(sign, at, at + _GAP) + 1
+            if not at:
+                return 0
+    return at
+
+
+def _undocumented(lines: Iterable[str], doc: str) -> list[str]:
+    said = {line.strip() for line in doc.split("\n")}
+    kept = (line for line in lines if line.strip())
+    return [line for line in kept if not doc or _ENDS.sub("", _MARKS.sub("", line.strip())).strip() not in said]
+
+
+def _laid(lines: Iterable[str], language: str, margin: int) -> str:
+    """Lines without what their layout says for the eye alone: in prose ("") all but words, in code all space that is
+    not in quotes, but for margins where a language reads them."""
+    if not language:
+        return " ".join(word for line in lines for word in line.split())
+    if language not in _MARGINS:
+        return "".join(_QUOTED.sub(_kept, line) for line in lines)
+    indents = ((max(0, len(line) - len(line.lstrip()) - margin), line) for line in lines)
+    return "\n".join(f"{indent} {_QUOTED.sub(_kept, line)}" for indent, line in indents)
+
+
+def _kept(found: re.Match[str]) -> str:
+    return "" if found[0].isspace() else found[0]
+
+
+def _digest(text: str) -> int:
+    return crc32(text.encode("utf-8", "replace"))
+
+
+def _shape(lines: Sequence[str], name: str) -> int:
+    text = " ".join(line.strip() for line in lines if line.strip())
+    blanked = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "\0", text) if name else text
+    return _digest(blanked)
+
+
+def digests(lines: Iterable[str]) -> Iterable[int]:
+    """Each line as a number that says what it says, and how long it is; shorter ones than three letters say nothing."""
+    for line in map(str.strip, lines):
+        if len(line) > 2:
+            yield _digest(line) << 8 | min(len(line), _LONGEST)
+
+
+def bare(signature: str) -> str:
+    """A signature without what layout puts into it."""
+    return _LAST_COMMA.sub("", _SPACE.sub("", signature))

@@ -1,0 +1,99 @@
+"""Which pages are to be made: all of them, or those that read something that changed since they were made.
+
+In: an index, the notes of the book, and the pages that are not on the disk as they were written. Out: the subjects to
+be made, those that are gone, and what is to be noted when all is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+from typing import NamedTuple
+
+from concordance.facts.pagenotes import Digests, Made, NotesBroken, PageNotes, Subject
+from concordance.facts.touched import Aspect, slot
+
+from .index import Index
+from .reads import forget
+from .summaries import Summaries
+from .tables import changed, digests
+
+_TOGETHER = frozenset(("file", "keywords"))  # made of the same `About`, so what one of them read counts for both
+_SAID = ("left_out", "ruff", "ruff_problem")  # notes of the store that pages tell
+
+
+class Choice(NamedTuple):
+    """What is to be done for a book."""
+
+    work: list[Subject]
+    kept: set[str]  # pages that stay as they are
+    gone: list[Subject]
+    shared: dict[str, Digests]
+    anew: bool  # whether all pages are made
+
+
+class Chooser:
+    """Decides for one book."""
+
+    def __init__(self, index: Index, notes: PageNotes, made_of: str, listed: str, whole: bool) -> None:
+        """`listed` is the mark of what the book's manifest lists: git may have put another in its place. `whole` says
+        that all pages are made where anything changed."""
+        self.index, self.notes = index, notes
+        self._before = notes.meta()
+        store = index.facts.meta()
+        said = repr(([store.get(key, "") for key in _SAID], index.book.settings, index.book.notes))
+        self._now = {"made of": made_of, "born": store.get("born", ""), "update": store["update"], "said": said}
+        self._now["listed"] = listed
+        fixed = ("made of", "born", "listed")
+        self._is_known = not whole and all(self._before.get(key) == self._now[key] for key in fixed)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether nothing changed since all pages were made."""
+        return self._before == self._now
+
+    def choice(self, subjects: Callable[[], Iterable[Subject]], astray: Collection[str]) -> Choice:
+        """What is to be made; `astray` are pages that are not on the disk as they were written."""
+        if self._is_known:
+            with suppress(NotesBroken):
+                return self._since(subjects, astray)
+        self.index.summaries = Summaries({}, ())  # an index that goes on has those of the last time
+        self.index.worked_out.clear()
+        return Choice(list(subjects()), set(), [], digests(self.index, {}, None), True)
+
+    def _since(self, subjects: Callable[[], Iterable[Subject]], astray: Collection[str]) -> Choice:
+        """What changed since the last time."""
+        index = self.index
+        touched = index.facts.touched_since(int(self._before["update"]))
+        stale = touched[Aspect.TEXT] | touched[Aspect.OUT] | touched[Aspect.NAMES]
+        index.summaries = Summaries(self.notes.summaries(), stale)
+        before = self.notes.shared()
+        # Before tables are made, too: they may be made of what was kept.
+        forget(index.worked_out, {slot(aspect, key) for aspect, keys in touched.items() for key in keys})
+        shared = digests(index, before, touched)
+        known = self.notes.subjects()
+        slots = changed(index, before, shared, touched, self._before["said"] != self._now["said"])
+        forget(index.worked_out, slots)
+        again = self.notes.readers(slots)
+        lost = set(astray)
+        again |= {subject for subject, pages in known.items() if not lost.isdisjoint(pages) or not pages}
+        again |= {(kind, about) for about in {one[1] for one in again if one[0] in _TOGETHER} for kind in _TOGETHER}
+        every = list(subjects())
+        work = [one for one in every if one in again or one not in known]
+        gone = sorted(known.keys() - set(every))
+        kept = {page for one in set(every).difference(work) for page in known[one]}
+        return Choice(work, kept, gone, shared, False)
+
+    def note(self, choice: Choice, made: dict[Subject, Made], listed: str) -> None:
+        """Notes what was made, and the mark of what is listed now. Where that fails, there are no notes, and the next
+        run makes all pages."""
+        self._now["listed"] = listed
+        try:
+            if choice.anew:
+                self.notes.write(self._now, made, choice.shared, self.index.summaries.rows)
+            else:
+                self.notes.update(self._now, made, choice.gone, choice.shared, self.index.summaries.rows)
+        except NotesBroken as error:
+            self.notes.drop()
+            advice = "All pages are written, but the next build will make them all again. Free some space on that disk"
+            raise NotesBroken(error.message, advice) from error

@@ -1,0 +1,230 @@
+"""What a page reads of the whole repository, so that it is made again only when that changed.
+
+In: each look at what is not the page's own. Out: the slots that were read (`facts.touched.slot`). Whatever pages share
+and is worked out once is worked out unheard (`shared`, `Shared`); what is looked up in it is heard by its key. What is
+worked out for one key and kept (`kept`) is heard again by everyone who is given it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, Generic, Protocol, Self, TypeVar, overload
+
+from concordance.facts.touched import slot
+
+Value = TypeVar("Value")
+Touched = Mapping[str, Collection[str]]  # keys by aspect
+EVERY = "*"  # the key of all that is in a table
+BELOW, ANY = "below", "any"  # whatever is said of files below a folder; anything at all
+NAMES_BELOW = "names below"  # which names and words files below a folder have, and use
+
+
+class Reads:
+    """Hears what is read."""
+
+    def __init__(self) -> None:
+        self._heard: set[int] | None = None
+        self._slots: dict[tuple[str, str], int] = {}
+
+    def note(self, what: str, key: str) -> None:
+        """Something was looked at."""
+        if self._heard is not None:
+            asked = (what, key)
+            number = self._slots.get(asked)
+            if number is None:
+                number = self._slots[asked] = slot(what, key)
+            self._heard.add(number)
+
+    def again(self, slots: Iterable[int]) -> None:
+        """What was worked out of some slots was handed out once more."""
+        if self._heard is not None:
+            self._heard.update(slots)
+
+    @contextmanager
+    def heard(self) -> Iterator[set[int]]:
+        """What is read inside; who listens outside hears it, too."""
+        outside, inside = self._heard, set[int]()
+        self._heard = inside
+        try:
+            yield inside
+        finally:
+            self._heard = outside
+            self.again(inside)
+
+    @contextmanager
+    def unheard(self) -> Iterator[None]:
+        """What is read inside is for all, and nobody's."""
+        outside, self._heard = self._heard, None
+        try:
+            yield
+        finally:
+            self._heard = outside
+
+
+class Asked(Protocol):
+    """Whatever knows who listens."""
+
+    reads: Reads
+    worked_out: dict[Any, Any]  # by the function that makes it
+
+
+Index = TypeVar("Index", bound=Asked)
+
+
+class Shared(Generic[Value]):
+    """A property that is worked out once for all, as `cached_property`, and unheard."""
+
+    def __init__(self, make: Callable[[Any], Value]) -> None:
+        self._make, self.__doc__ = make, make.__doc__
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> Value: ...
+
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Self | Value:
+        """What it is; who asks first makes it, and the next finds it in the instance itself."""
+        if instance is None:
+            return self
+        with instance.reads.unheard():
+            value: Value = self._make(instance)
+        instance.__dict__[self._name] = value
+        return value
+
+
+def shared(make: Callable[[Index], Value]) -> Callable[[Index], Value]:
+    """What is worked out once for a repository, and again after each update."""
+    return _shared(make, lambda touched: False)
+
+
+def lasting(
+    stays: Callable[[Touched], bool],
+) -> Callable[[Callable[[Index], Value]], Callable[[Index], Value]]:
+    """The same, of what stays as it is after updates of which `stays` says so."""
+    return lambda make: _shared(make, stays)
+
+
+def _shared(make: Callable[[Index], Value], stays: Callable[[Touched], bool]) -> Callable[[Index], Value]:
+    @wraps(make)
+    def given(index: Index) -> Value:
+        known: _Once[Value] | None = index.worked_out.get(given)
+        if known is None:
+            with index.reads.unheard():
+                known = index.worked_out[given] = _Once(make(index), stays)
+        return known.value
+
+    return given
+
+
+class _Once(Generic[Value]):
+    def __init__(self, value: Value, stays: Callable[[Touched], bool]) -> None:
+        self.value, self.stays = value, stays
+
+
+def renewed(worked_out: Mapping[Any, Any], touched: Touched) -> dict[Any, Any]:
+    """What is still right after an update, of what was worked out; of what is kept by key (`Kept`), see `forget`."""
+    return {
+        make: one for make, one in worked_out.items()
+        if isinstance(one, Kept) or (isinstance(one, _Once) and one.stays(touched))
+    }  # fmt: skip
+
+
+def forget(worked_out: Mapping[Any, Any], slots: set[int]) -> None:
+    """Lets go of what was made of some slots."""
+    for one in worked_out.values():
+        if isinstance(one, Kept):
+            one.forget(slots)
+
+
+def kept(most: int) -> Callable[[Callable[[Index, str], Value]], Callable[[Index, str], Value]]:
+    """What is worked out for a key, kept for those who ask again; of more than `most`, the oldest are forgotten."""
+
+    def around(make: Callable[[Index, str], Value]) -> Callable[[Index, str], Value]:
+        @wraps(make)
+        def given(index: Index, key: str) -> Value:
+            known: Kept[Value] = index.worked_out.setdefault(given, Kept())
+            row = known.get(key)
+            if row is None:
+                with index.reads.heard() as slots:
+                    row = make(index, key), frozenset(slots)
+                if len(known) >= most:
+                    del known[next(iter(known))]
+                known[key] = row
+            index.reads.again(row[1])
+            return row[0]
+
+        return given
+
+    return around
+
+
+class Kept(dict[str, tuple[Value, frozenset[int]]]):
+    """What was worked out, by key, with what was read for it."""
+
+    def forget(self, slots: set[int]) -> None:
+        """Lets go of what was made of some slots."""
+        for key in [key for key, (_, read) in self.items() if not slots.isdisjoint(read)]:
+            del self[key]
+
+
+class Looked(dict[str, Value]):
+    """A table by path or name, each look into which is heard."""
+
+    def __init__(self, reads: Reads, name: str, rows: Mapping[str, Value]) -> None:
+        super().__init__(rows)
+        self._reads, self._name = reads, name
+
+    def __getitem__(self, key: str) -> Value:
+        self._reads.note(self._name, key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:  # as `dict` has it, whose types say more than can be said here
+        """What stands there, or else a default."""
+        self._reads.note(self._name, key)
+        return super().get(key, default)
+
+    def __contains__(self, key: object) -> bool:
+        self._reads.note(self._name, str(key))
+        return super().__contains__(key)
+
+    def __iter__(self) -> Iterator[str]:
+        self._reads.note(self._name, EVERY)
+        return super().__iter__()
+
+    def items(self) -> Any:
+        """All of it."""
+        self._reads.note(self._name, EVERY)
+        return super().items()
+
+    def values(self) -> Any:
+        """All of it."""
+        self._reads.note(self._name, EVERY)
+        return super().values()
+
+    def keys(self) -> Any:
+        """All of it."""
+        self._reads.note(self._name, EVERY)
+        return super().keys()
+
+
+class LookedById(dict[int, Value]):
+    """The same by the id of a file, which is heard by its path."""
+
+    def __init__(self, reads: Reads, name: str, rows: Mapping[int, Value], paths: Mapping[int, str]) -> None:
+        super().__init__(rows)
+        self._reads, self._name, self._paths = reads, name, paths
+
+    def __getitem__(self, key: int) -> Value:
+        self._reads.note(self._name, self._paths[key])
+        return super().__getitem__(key)
+
+    def get(self, key: int, default: Any = None) -> Any:
+        """What stands there, or else a default."""
+        self._reads.note(self._name, self._paths.get(key, ""))
+        return super().get(key, default)

@@ -1,0 +1,203 @@
+"""The tables that pages share, each look-up as a number: what differs from the last time has changed for its readers.
+
+In: an index, the numbers of the last time, and what the store says has changed since. Out: the numbers as they are now,
+and the slots of all that changed. Of tables that only hang on what has not changed, the last numbers are taken. The
+names of the tables are those by which look-ups are heard (`reads`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from zlib import crc32
+
+from concordance.config import Note
+from concordance.facts.pagenotes import Digests
+from concordance.facts.touched import Aspect, band, slot
+from concordance.model import Category
+
+from .book.chapters import chapter_of, plan
+from .book.parts import stands
+from .described.entries import GUIDES, entries
+from .folders import above
+from .folders.repository import name_of
+from .found import findings
+from .index import Index
+from .ledger import ledger
+from .reads import ANY, BELOW, EVERY, NAMES_BELOW, Touched
+from .related import stem_of
+from .runners import is_setting
+
+# The tables by path whose changes pages of the folders around are made again for.
+_STIRRING = frozenset(("ranks", "tests", "uses", "users", "used", "command"))
+_OF_LINKS = (
+    "uses", "users", "fan", "edges", "bands", "ranks", "layers", "cycles", "clusters", "tests", "used", "linked",
+)  # fmt: skip
+
+
+def digests(index: Index, before: Mapping[str, Digests], touched: Touched | None) -> dict[str, Digests]:
+    """All tables; `touched` is None where nothing is known of the last time."""
+    with index.reads.unheard():
+        found = _of_paths(index, before, touched)
+        passes = {"passes": {**index.marks, "bases": crc32(repr(index.bases).encode("utf-8", "backslashreplace"))}}
+        same = touched is not None and not touched.get(Aspect.INTO) and before.get("passes") == passes["passes"]
+        found |= passes | ({name: before[name] for name in _OF_LINKS} if same else _of_links(index))
+        homes = index.folders
+        found["chapter"] = {folder: _number(chapter_of(index, folder)) for folder in homes}
+        found["chapters"] = _chapters(index)
+        found["findings"] = {rule: _number(list(files.items())) for rule, files in findings(index).items()}
+        found["title"] = {"": _number(name_of(index))}
+        found["owners"] = {"": _number(index.owners)}
+        found["notes"] = _notes(index)
+        found["all tests"] = {"": _number(index.tests_told)}
+        found["read"] = {"": index.census.read}
+        renamed = touched is None or touched[Aspect.NAME] or touched[Aspect.CONCEPT]
+        if renamed or "shard" not in before:
+            parts = index.alphabet.shards.names
+            found["shard"] = {part: _number(names) for part, names in parts.items()}
+            found["shards"] = {"": _number(list(parts))}
+        else:
+            found |= {"shard": before["shard"], "shards": before["shards"]}
+            index.known_letters = list(before["shard"])
+        return found
+
+
+def _chapters(index: Index) -> Digests:
+    """How each chapter stands to the others."""
+    ordered = plan(index).ordered
+    names = ["", *(one.name for one in ordered), ""]
+    inside = [[other.name for other in ordered if other.folder.startswith(f"{one.folder}/")] for one in ordered]
+    return {
+        one.name: _number((names[place], names[place + 2], inside[place], one.sections, stands(index, one)))
+        for place, one in enumerate(ordered)
+    }
+
+
+def _number(value: object) -> int:
+    return crc32(repr(value).encode("utf-8", "backslashreplace"))
+
+
+def _of_paths(index: Index, before: Mapping[str, Digests], touched: Touched | None) -> dict[str, Digests]:
+    """What hangs on which files there are, and on what some of them say."""
+    paths = [row[1] for row in index.bases]
+    texts: Collection[str] = touched[Aspect.TEXT] if touched is not None else paths
+    moved = touched is None or bool(touched[Aspect.PATHS])
+    found: dict[str, Digests] = {}
+    for name, make in _BY_PATHS.items():
+        found[name] = make(index) if moved else before[name]
+    files = index.files
+    found["weight"] = _renewed(before.get("weight", {}), paths, texts, moved, lambda path: band(files[path].size))
+    guides = moved or any(GUIDES.search(path) for path in texts)
+    found["entry"] = {path: _number(row) for path, row in entries(index).items()} if guides else before["entry"]
+    trials = [path for path in paths if index.categories[path] == Category.TEST or ledger(index).tests[path]]
+    anew = moved or any(is_setting(path) for path in texts)
+
+    def command(path: str) -> int:
+        return _number(index.runners.command(path, index.language_of(path), ""))
+
+    found["command"] = _renewed(before.get("command", {}), trials, trials if anew else texts, anew, command)
+    return found
+
+
+def _renewed(
+    before: Digests, keys: Iterable[str], changed: Collection[str], anew: bool, number: Callable[[str], int]
+) -> Digests:
+    """A table of which some keys are looked at again."""
+    again = set(changed)
+    return {key: number(key) if anew or key in again or key not in before else before[key] for key in keys}
+
+
+def _folder_lists(index: Index) -> Digests:
+    return {folder: _number(index.beside(folder)) for folder in index.folders}
+
+
+def _stems(index: Index) -> Digests:
+    found: dict[str, list[str]] = {}
+    for path in sorted(row[1] for row in index.bases):
+        found.setdefault(stem_of(path), []).append(path)
+    return {stem: _number(paths) for stem, paths in found.items()}
+
+
+def _notes(index: Index) -> Digests:
+    found: dict[str, list[Note]] = {}
+    for note in index.book.notes:
+        found.setdefault(note.path, []).append(note)
+    return {path: _number((index.book.settings, notes)) for path, notes in found.items()}
+
+
+def _licences(index: Index) -> Digests:
+    return {folder: _number(path) for folder, path in index.licences.items()}
+
+
+_BY_PATHS: dict[str, Callable[[Index], Digests]] = {"folder": _folder_lists, "stem": _stems, "licences": _licences}
+
+
+def _of_links(index: Index) -> dict[str, Digests]:
+    """What hangs on who uses whom."""
+    crc = {row[0]: crc32(row[1].encode("utf-8", "surrogateescape")) for row in index.bases}
+    path_of = index.path_of_base
+    found: dict[str, Digests] = {}
+    for name, rows in (("uses", index.neighbours.uses), ("users", index.neighbours.users)):
+        found[name] = {
+            path_of(one): sum([(crc[other] * 1000003 ^ times * 8191) & 0xFFFFFFFF for other, times in row.items()])
+            for one, row in rows.items()
+        }
+    found["fan"] = {path_of(one): band(len(row)) for one, row in index.neighbours.users.items()}
+    found["edges"] = {folder: _number(sorted(index.folder_edges(folder).items())) for folder in index.folders}
+    found["bands"] = {path: _number(word) for path, word in index.bands.items()}
+    found["ranks"] = {path: _number(rank) for path, rank in index.ranks.items()}
+    found["layers"] = {path: _number(row) for path, row in index.layers.items()}
+    known: dict[int, int] = {}
+    found["cycles"] = {path: known.setdefault(id(ring), _number(ring)) for path, ring in index.cycles.items()}
+    found["clusters"] = {
+        path: _number((one.name, one.key, len(one.files) > 1)) for path, one in index.clusters.items()
+    }
+    found["tests"] = {path_of(base): _number(row) for base, row in index.tested_rows.items()}
+    used: dict[str, list[tuple[int, int]]] = {}
+    for one, times in index.census.used_by.items():
+        path = index.path_of(one)
+        used.setdefault(path, []).append((one - index.base_of(path), times))
+    found["used"] = {path: _number(sorted(rows)) for path, rows in used.items()}
+    found["linked"] = {path: _number(sorted(place for place, _ in rows)) for path, rows in used.items()}
+    return found
+
+
+def changed(
+    index: Index, before: Mapping[str, Digests], now: Mapping[str, Digests], touched: Touched, besides: bool
+) -> set[int]:
+    """The slots of all that changed; where anything did (`besides`: what no slot is of), that of whoever reads of
+    everything."""
+    stirred: set[str] = {*touched[Aspect.TEXT], *touched[Aspect.NAMES], *touched[Aspect.PATHS]}
+    named = {key for aspect in (Aspect.WORDS, Aspect.NAMES, Aspect.PATHS, Aspect.USES) for key in touched[aspect]}
+    slots = {slot(aspect, key) for aspect, keys in touched.items() for key in keys}
+    words = _words(index, before, now, touched)
+    slots.update(slot("words", path) for path in words)
+    stirred.update(words)
+    named.update(words)
+    for name, table in now.items():
+        old = before.get(name, {})
+        keys = [key for key in table if table[key] != old.get(key)] + [key for key in old if key not in table]
+        slots.update(slot(name, key) for key in keys)
+        if keys:
+            slots.add(slot(name, EVERY))
+        if name in _STIRRING:
+            stirred.update(keys)
+        if name in ("used", "linked"):
+            named.update(keys)
+    slots.update(slot(BELOW, folder) for folder in {folder for path in stirred for folder in above(path)})
+    slots.update(slot(NAMES_BELOW, folder) for folder in {folder for path in named for folder in above(path)})
+    slots.update(slot(aspect, EVERY) for aspect, keys in touched.items() if keys)
+    if slots or besides:
+        slots.add(slot(ANY, ""))
+    return slots
+
+
+def _words(index: Index, before: Mapping[str, Digests], now: Mapping[str, Digests], touched: Touched) -> list[str]:
+    """The files of which other words are telling now: a word that many more files have tells nothing."""
+    common = set(touched[Aspect.TERM])
+    everywhere = now["read"] != before.get("read")
+    if not common and not everywhere:
+        return []
+    rows = index.census.terms.items()
+    return [
+        index.path_of_base(base) for base, terms in rows if everywhere or any(term.text in common for term in terms)
+    ]

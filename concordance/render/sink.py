@@ -1,0 +1,111 @@
+"""Where pages go: into the folder of a book, or nowhere, to see what would change there.
+
+In: files of a book as bytes. Out: whether each is other than what is there. A `Sink` makes it so; `Untouched` leaves
+everything as it is, so that a book that somebody else keeps can be checked.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Collection, Iterable
+
+from concordance.collect.own import MANIFEST
+
+from . import manifest
+from .addresses import claims_of
+from .manifest import Begin, Written
+
+
+class Sink:
+    """Writes into the folder of a book."""
+
+    def __init__(self, out: str, before: dict[str, Written]) -> None:
+        """`before` is what the manifest lists now."""
+        self.out = out
+        self.begin: Callable[[], None] = Begin(out, before)
+
+    def astray(self, pages: dict[str, Written]) -> list[str]:
+        """The pages of a manifest that the folder no longer holds as they were written."""
+        return manifest.astray(self.out, pages)
+
+    def tidy(self) -> None:
+        """Takes away what a run that was killed left unfinished."""
+        manifest.tidy(self.out)
+
+    def put(self, path: str, data: bytes) -> bool:
+        """Makes a file say this; False where it already does."""
+        return manifest.put(self.out, path, data, self.begin)
+
+    def drop(self, path: str) -> bool:
+        """Takes away one file, where it is there."""
+        return manifest.drop(self.out, path)
+
+    def remove(self, pages: Collection[str]) -> int:
+        """Takes away pages that are no longer, with what they claim."""
+        if pages:
+            self.begin()
+        return manifest.remove(self.out, pages)
+
+    def finish(self, pages: Collection[Written], unfinished: bool) -> bool:
+        """Lists all pages; False where they were listed so."""
+        return manifest.put(self.out, MANIFEST, manifest.listing(pages, unfinished))
+
+
+class Untouched(Sink):
+    """Writes nothing, and says what would be written."""
+
+    def __init__(self, out: str, before: dict[str, Written]) -> None:
+        super().__init__(out, before)
+        self.begin = _nothing
+
+    def astray(self, pages: dict[str, Written]) -> list[str]:
+        """The same, byte for byte."""
+        return edited(self.out, pages.values())
+
+    def tidy(self) -> None:
+        """Leaves it."""
+
+    def put(self, path: str, data: bytes) -> bool:
+        """Whether a file does not say this."""
+        return _read(os.path.join(self.out, path)) != data
+
+    def drop(self, path: str) -> bool:
+        """Whether a file is there."""
+        return os.path.lexists(os.path.join(self.out, path))
+
+    def remove(self, pages: Collection[str]) -> int:
+        """How many of some pages are there."""
+        return sum(self.drop(page) for page in pages)
+
+    def finish(self, pages: Collection[Written], unfinished: bool) -> bool:
+        """Whether pages are not listed so."""
+        return self.put(MANIFEST, manifest.listing(pages, unfinished))
+
+
+def _nothing() -> None:
+    """Begins nothing."""
+
+
+def edited(out: str, pages: Iterable[Written]) -> list[str]:
+    """Those pages that are not, byte for byte, what their manifest lists."""
+    return [row.page for row in pages if not _is_as_listed(out, row)]
+
+
+def _is_as_listed(out: str, row: Written) -> bool:
+    data = _read(os.path.join(out, row.page))
+    if data is None or manifest.digest(data) != row.checksum:
+        return False
+    beside = _read(os.path.join(out, claims_of(row.page)))
+    return (manifest.digest(beside) if beside is not None else "") == row.claims_checksum
+
+
+def _read(path: str) -> bytes | None:
+    """The bytes of a regular file; None where there is none."""
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            return None
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return None

@@ -1,0 +1,349 @@
+"""What a repository's owners set: `concordance.toml` at its root, or `[tool.concordance]` in its `pyproject.toml`.
+
+In: a repository's folder. Out: `Settings`, whose `Config` and `Book` are handed on; nobody else reads the file.
+Whatever is not understood is an error that names the key and its line, and the nearest name that is known.
+
+Nothing in the file is trusted, for it may come with a clone: it is read as data, its size and its lists are bounded,
+and every path in it stays inside of the repository. Only the command line may write elsewhere, or use more processes
+than there are cores.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from concordance.config import Book, Config, Note, Roots, cores
+from concordance.errors import UserError
+from concordance.kinds import Category, Section
+from concordance.tomllines import Lines, Path, key_lines
+
+FILE, SHARED = "concordance.toml", "pyproject.toml"
+TABLE = ("tool", "concordance")  # of ours in the shared file
+LARGEST = (1_000, 100_000_000)  # what `largest` may be
+JOBS = 256
+BOOK = ".concordance/book"  # where the book stands if nobody says otherwise
+_BYTES, _COLUMNS = 256 * 1024, 10_000  # of a file of settings, and of one line: a reader's time grows with its square
+_SHARED_BYTES = 8 << 20  # of the shared file, in which ours are looked for
+_PATTERNS, _PATTERN = 200, 300  # patterns in a list, and letters of one
+_OURS = re.compile(rb"^[ \t]*+\[+[ \t]*+[\"']?tool[\"']?[ \t]*+\.[ \t]*+[\"']?concordance[\"']?[ \t]*+[\].]", re.M)
+_CONTROL = frozenset((".git", ".hg", ".svn", ".bzr", ".jj", ".concordance"))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is set for one repository."""
+
+    config: Config = field(default_factory=Config)
+    book: Book = field(default_factory=Book)
+    out: str = BOOK  # the folder of the book, in the repository
+    remarks: tuple[str, ...] = ()  # what the owners should know of their settings
+
+
+class _File(NamedTuple):
+    """A file of settings."""
+
+    name: str
+    title: str  # what messages call it
+    lines: dict[Path, Lines]
+
+    def at(self, path: Path) -> Lines:
+        return self.lines.get(path, Lines(1, 1))
+
+
+class _Value(NamedTuple):
+    """A value with where it stands."""
+
+    file: _File
+    path: Path
+    value: object
+
+    def place(self) -> str:
+        return f"{self.file.title}, line {self.file.at(self.path).first}"
+
+    def wrong(self, wanted: str) -> UserError:
+        return UserError(f"`{_dotted(self.path)}` in {self.place()}, must be {wanted}, not {_shown(self.value)}")
+
+    def table(self) -> dict[str, _Value]:
+        if not isinstance(self.value, dict):
+            raise self.wrong("a table")
+        return {key: _Value(self.file, (*self.path, key), value) for key, value in self.value.items()}
+
+    def of(self, known: Iterable[str]) -> dict[str, _Value]:
+        """The values of a table that may hold some keys only."""
+        found, names = self.table(), list(known)
+        for key, one in found.items():
+            if key not in names:
+                raise one.unknown("key", _dotted(one.path), [_dotted((*self.path, name)) for name in names])
+        return found
+
+    def unknown(self, what: str, word: str, known: Collection[str]) -> UserError:
+        near = difflib.get_close_matches(word.lower(), {name.lower(): name for name in known}, 1, 0.5)
+        name = next((name for name in known if near and name.lower() == near[0]), "")
+        advice = f"did you mean `{name}`?" if name else f"known are: {', '.join(known)}"
+        return UserError(f"unknown {what} `{_printable(word)}` in {self.place()}; {advice}")
+
+    def text(self) -> str:
+        if not isinstance(self.value, str):
+            raise self.wrong("text in quotation marks")
+        return self.value
+
+    def one_of(self, what: str, known: Collection[str]) -> str:
+        text = self.text()
+        if text not in known:
+            raise self.unknown(what, text, list(known))
+        return text
+
+    def switch(self) -> bool:
+        if not isinstance(self.value, bool):
+            raise self.wrong("true or false")
+        return self.value
+
+    def number(self, least: int, most: int) -> int:
+        if isinstance(self.value, bool) or not isinstance(self.value, int) or not least <= self.value <= most:
+            raise self.wrong(f"a whole number from {least:,} to {most:,}")
+        return self.value
+
+    def each(self) -> list[_Value]:
+        if not isinstance(self.value, list):
+            raise self.wrong("a list in brackets")
+        if len(self.value) > _PATTERNS:
+            raise UserError(f"`{_dotted(self.path)}` in {self.place()}, has more than {_PATTERNS} entries")
+        return [_Value(self.file, (*self.path, number), value) for number, value in enumerate(self.value)]
+
+    def pattern(self, may_negate: bool = False) -> str:
+        return self.as_pattern(self.text(), may_negate)
+
+    def as_pattern(self, text: str, may_negate: bool = False) -> str:
+        """A pattern of files, as one writes them for git to ignore."""
+        parts = text.strip("/").split("/")
+        if not text.strip("/!") or len(text) > _PATTERN or not text.isprintable() or ".." in parts:
+            wanted = f"a pattern of files in the repository, of at most {_PATTERN} letters"
+            raise self._replace(value=text).wrong(wanted)
+        if text.startswith("!") and not may_negate:
+            raise self._replace(value=text).wrong("a pattern without `!`; what is not wanted stands in `exclude`")
+        return text
+
+    def folder(self) -> str:
+        """A path that stays in the repository, "" for its root."""
+        text = self.text()
+        parts = [part for part in text.split("/") if part not in ("", ".")]
+        if text.startswith(("/", "~")) or ".." in parts or not text.isprintable() or "\\" in text or not text:
+            raise self.wrong("a path inside of the repository, such as `src/lib`")
+        return "/".join(parts)
+
+
+def read(root: str, rules: Callable[[], Collection[str]]) -> Settings:
+    """A repository's settings; the defaults where it has none. `rules` knows the ids of all rules."""
+    own, shared = _read(root, FILE), _read(root, SHARED)
+    remarks: list[str] = []
+    if own is not None and shared is not None:
+        remarks.append(f"both {FILE} and [{'.'.join(TABLE)}] of {SHARED} hold settings: those of {FILE} count")
+    top = own or shared
+    return _Reader(root, rules, remarks).settings(top) if top is not None else Settings()
+
+
+def holds(root: str, name: str) -> bool:
+    """Whether a file of a repository holds settings."""
+    return _read(root, name) is not None
+
+
+def _read(root: str, name: str) -> _Value | None:
+    """The settings in a file as they stand there; None where there are none."""
+    data = _bytes(root, os.path.join(root, name), name)
+    if data is None or (name == SHARED and b"concordance" not in data):
+        return None
+    try:
+        found, lines = _parsed(name, data)
+    except UserError:
+        if name == SHARED and not _OURS.search(data):  # whatever is wrong with it is not for us to say
+            return None
+        raise
+    if name == FILE:
+        return _Value(_File(FILE, FILE, lines), (), found)
+    tool = found.get("tool")
+    ours = tool.get("concordance") if isinstance(tool, dict) else None
+    inner = {path[2:]: row for path, row in lines.items() if path[:2] == TABLE}
+    return _Value(_File(SHARED, f"[{'.'.join(TABLE)}] of {SHARED}", inner), (), ours) if ours is not None else None
+
+
+def _parsed(name: str, data: bytes) -> tuple[dict[str, object], dict[Path, Lines]]:
+    """What a file says, and on which lines."""
+    if len(data) > _BYTES or any(len(line) > _COLUMNS for line in data.split(b"\n")):
+        limit = f"at most {_BYTES:,} bytes, and {_COLUMNS:,} in a line, are read"
+        raise UserError(f"{name} is too large for settings: {limit}", "Write long text on several lines")
+    try:
+        text = data.decode("utf-8-sig")
+        return tomllib.loads(text), key_lines(text)
+    except UnicodeDecodeError as error:
+        raise UserError(f"{name} is not UTF-8, as TOML must be: {error.reason} at byte {error.start}") from error
+    except RecursionError as error:
+        raise UserError(f"{name} is nested too deeply to be read") from error
+    except ValueError as error:
+        raise UserError(f"{name} is no valid TOML: {_printable(str(error))}", "Put it right there") from error
+
+
+def _bytes(root: str, path: str, name: str) -> bytes | None:
+    """What a file holds, or too much of it; None where there is none. A link may not lead out of the repository."""
+    inside = os.path.join(os.path.realpath(root), "")
+    if os.path.islink(path) and not os.path.realpath(path).startswith(inside):
+        if name == SHARED:
+            return None
+        raise UserError(f"{name} is a link that leads out of the repository, and is not followed", "Make it a file")
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        # The shared one need not be about us. A folder that is shut has another message, with what to do.
+        if name == SHARED or not os.access(root, os.X_OK):
+            return None
+        raise UserError(f"{name} cannot be read: {error.strerror}", "See that you may read it") from error
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            if name == SHARED:
+                return None
+            raise UserError(f"{name} is no regular file", "Remove it, or write settings into it")
+        return file.read(_SHARED_BYTES if name == SHARED else _BYTES + 1)
+
+
+class _Reader:
+    """Turns what stands in a file into settings."""
+
+    def __init__(self, root: str, rules: Callable[[], Collection[str]], remarks: list[str]) -> None:
+        self.root, self.rules, self.remarks = root, rules, remarks
+
+    def settings(self, top: _Value) -> Settings:
+        given = top.of(KEYS)
+        config, book = Config(), Book()
+        if "include" in given:
+            config = replace(config, include=tuple(one.pattern() for one in given["include"].each()))
+        if "exclude" in given:
+            config = replace(config, exclude=tuple(one.pattern(True) for one in given["exclude"].each()))
+        if "categories" in given:
+            config = replace(config, categories=self._categories(given["categories"]))
+        if "roots" in given:
+            config = replace(config, roots=self._roots(given["roots"]))
+        if "largest" in given:
+            config = replace(config, largest=given["largest"].number(*LARGEST))
+        if "jobs" in given:  # of one's own machine the command line may ask for more
+            config = replace(config, jobs=min(given["jobs"].number(1, JOBS), cores()))
+        if "source" in given:
+            book = replace(book, source=given["source"].one_of("value", ("full", "link")) == "full")
+        if "history" in given:
+            book = replace(book, history=given["history"].switch())
+        if "include_generated" in given:
+            book = replace(book, generated=given["include_generated"].switch())
+        if "rules" in given:
+            book = self._rules(given["rules"], book)
+        if "sections" in given:
+            book = replace(book, sections_off=self._sections(given["sections"]))
+        if "note" in given:
+            book = replace(book, notes=self._notes(given["note"]), settings=top.file.name)
+        out = self._out(given["out"]) if "out" in given else BOOK
+        return Settings(config, book, out, tuple(self.remarks))
+
+    def _out(self, value: _Value) -> str:
+        try:
+            out = value.folder()
+        except UserError as error:
+            raise UserError(error.message, "Only --out on the command line may write elsewhere") from error
+        inside = os.path.realpath(self.root)
+        where = os.path.realpath(os.path.join(inside, out))
+        if where != inside and not where.startswith(os.path.join(inside, "")):
+            advice = "It leads out of it by a link; only --out on the command line may write elsewhere"
+            raise UserError(value.wrong("a folder inside of the repository").message, advice)
+        if out.partition("/")[0].lower() in _CONTROL and out != BOOK:
+            raise value.wrong("a folder for documents")
+        return out
+
+    def _categories(self, value: _Value) -> tuple[tuple[str, str], ...]:
+        known = [category.value for category in Category]
+        rows = value.table()
+        if len(rows) > _PATTERNS:
+            raise UserError(f"`categories` in {value.place()}, has more than {_PATTERNS} entries")
+        return tuple((one.as_pattern(glob), one.one_of("category", known)) for glob, one in rows.items())
+
+    def _roots(self, value: _Value) -> Roots:
+        given = value.of(Roots._fields)
+        return Roots(**{name: tuple(map(self._root, one.each())) for name, one in given.items()})
+
+    def _root(self, value: _Value) -> str:
+        folder = value.folder()
+        if not os.path.isdir(os.path.join(self.root, folder)):
+            self.remarks.append(f"`{_dotted(value.path[:-1])}` in {value.place()}, names {folder}, which is no folder")
+        return folder
+
+    def _rules(self, value: _Value, book: Book) -> Book:
+        given = value.of(("off", "on", "allowed"))
+        off = {rule for one in given["off"].each() for rule in self._ids(one)} if "off" in given else set()
+        on = {rule for one in given["on"].each() for rule in self._ids(one)} if "on" in given else set()
+        allowed = []
+        for rule, one in given["allowed"].table().items() if "allowed" in given else ():
+            if rule not in self.rules():
+                raise one.unknown("rule", rule, sorted(self.rules()))
+            allowed.append((rule, tuple(glob.pattern() for glob in one.each())))
+        return replace(book, rules_off=tuple(sorted(off - on)), allowed=tuple(allowed))
+
+    def _ids(self, value: _Value) -> list[str]:
+        """The rules that an id, or a glob of ids, names."""
+        found = [rule for rule in self.rules() if fnmatchcase(rule, value.text())]
+        if not found:
+            raise value.unknown("rule", value.text(), sorted(self.rules()))
+        return found
+
+    def _sections(self, value: _Value) -> tuple[str, ...]:
+        given = value.of(("off",))
+        known = [section.value for section in Section]
+        return tuple(sorted({one.one_of("section", known) for one in given["off"].each()})) if given else ()
+
+    def _notes(self, value: _Value) -> tuple[Note, ...]:
+        found = []
+        if isinstance(value.value, dict):
+            raise UserError(f"`note` in {value.place()}, must stand in two brackets, for there may be many: [[note]]")
+        for one in value.each():
+            given = one.of(("path", "text"))
+            for name in ("path", "text"):
+                if name not in given:
+                    raise UserError(f"the [[note]] in {one.place()}, has no `{name}`")
+            path, text = given["path"].folder(), given["text"].text()
+            if not text.strip():
+                raise given["text"].wrong("Markdown")
+            if not os.path.lexists(os.path.join(self.root, path)):
+                self.remarks.append(f"the [[note]] in {one.place()}, is about {path}, which is not there")
+            found.append(Note(path, text, *one.file.at(given["text"].path)))
+        return tuple(found)
+
+
+KEYS = ("include", "exclude", "out", "source", "history", "include_generated", "jobs", "largest", "roots", "categories",
+        "rules", "sections", "note")  # fmt: skip
+
+
+def _dotted(path: Path) -> str:
+    """A key as one writes it: `rules.off`, and for an entry of a list the list's."""
+    words = [part for part in path if isinstance(part, str)]
+    return ".".join(word if re.fullmatch(r"[\w-]+", word) else f'"{_printable(word)}"' for word in words)
+
+
+def _printable(text: str) -> str:
+    """Text that is safe on a terminal, and not too long for it."""
+    plain = "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in text[:100])
+    return plain + ("…" if len(text) > 100 else "")
+
+
+def _shown(value: object) -> str:
+    """A value as TOML writes it, about."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{_printable(value)}"'
+    if isinstance(value, dict | list):
+        return "a table" if isinstance(value, dict) else "a list"
+    return _printable(str(value))

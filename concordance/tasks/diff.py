@@ -1,0 +1,37 @@
+"""`concord diff`: what changed for a reader between two revisions."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from concordance import api, terminal
+
+
+@click.command("diff")
+@click.argument("revisions", metavar="[REV1 [REV2]]", nargs=-1)
+@click.option("--repo", help="The repository (default: the one around the current folder).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@click.option("--no-update", is_flag=True, help="Do not bring the store up to date first.")
+def command(revisions: tuple[str, ...], repo: str | None, as_json: bool, no_update: bool) -> None:
+    """Say what changed for a reader between two revisions: definitions, files, dependencies, tests, pages.
+
+    One revision is compared with the work tree as it is; none at all: HEAD. `A..B` is the same as `A B`, and `A...B`
+    begins where the two parted. Nothing is checked out.
+
+    \b
+    concord diff
+    concord diff main
+    concord diff v1.0 v1.1 --json
+    concord diff main...my-branch
+    """
+    api.check_revisions(repo, revisions)
+    with terminal.Bar() as bar:
+        repository = api.Repository(repo, not no_update, bar.show)
+        with repository:
+            found, text = repository.compared(*revisions, progress=bar.show)
+    if as_json:
+        click.echo(json.dumps(found))
+    else:
+        terminal.print_pages([text])

@@ -1,0 +1,52 @@
+"""`concord watch`: keeps the store and the book current while somebody works on the repository."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import click
+
+from concordance import options, terminal, watching
+
+
+@click.command("watch")
+@click.argument("repo", default=".", type=click.Path(readable=False))
+@options.of_a_book
+@click.option(
+    "--poll", is_flag=True, help="Look every few seconds: for a disk that notifies of nothing, as a network's."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each update.")
+@click.option("--verbose", "-v", is_flag=True, help="Name every page, and say how long each step took.")
+def command(repo: str, wishes: options.Wishes, poll: bool, as_json: bool, verbose: bool) -> None:
+    """Bring the store and the book up to date whenever a file or the branch changes, until Ctrl-C.
+
+    \b
+    concord watch
+    concord watch ~/src/pytorch --out docs
+    """
+    signal.signal(signal.SIGTERM, _end)
+    with terminal.Bar() as bar:
+
+        def tell(update: watching.Update) -> None:
+            bar.clear()
+            if as_json:
+                click.echo(json.dumps(watching.as_row(update)))
+            else:
+                done = (update.summary, update.book, update.seconds, update.is_first)
+                terminal.print_update(repo, *done, verbose)
+
+        current = watching.Current(repo, wishes.out, lambda: wishes.of(repo), wishes.jobs, bar.show)
+        try:
+            watching.Watch(current, poll, tell).run()
+        except KeyboardInterrupt:
+            bar.clear()
+            click.echo("stopped; the last complete store and book are there", err=True)
+
+
+def _end(number: int, frame: object) -> None:
+    """Ends as Ctrl-C does, which a shell has its background jobs ignore."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.kill(os.getpid(), signal.SIGINT)

@@ -1,0 +1,159 @@
+"""Made-up repositories whose links are brought up to date edit by edit, and made anew for comparison, in this process."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from concordance import batch, passing
+from concordance.config import Config
+from concordance.extract import macros
+from concordance.facts import schema
+from concordance.facts.graph import Graph, unpacked_pairs
+from concordance.facts.handed import Reading
+from concordance.facts.linkrows import LinkedFile
+from concordance.facts.pack import unpack_links
+from concordance.facts.passed import TestedFiles, clusters_from, cycles_from, standings_from
+from concordance.facts.read import Facts
+from concordance.facts.write import Writer
+from concordance.link.linker import Linker
+from concordance.linking import Linking
+from concordance.model import Entry, unpacked
+
+
+class _Here(Linking):
+    """Links in this process, however many files there are, and says which."""
+
+    linked: set[str] | None = None
+
+    def _some(self, linker: Linker, numbers: list[int]) -> Iterator[LinkedFile]:
+        self.linked = {linker.world.files[number].path for number in numbers}
+        return super()._some(linker, numbers)
+
+    def _in_workers(self, linker: Linker, numbers: list[int]) -> Iterator[LinkedFile]:
+        linker.world.hold(self.writer.asked.flows())
+        linker.prepare({linker.world.files[number].language for number in numbers})
+        for number in [n for n, row in enumerate(linker.world.files) if row.size]:
+            linker.aim(number)
+        yield from map(linker.link, numbers)
+
+
+class Book:
+    """A repository, its store that is kept up to date, and one that is made anew."""
+
+    def __init__(self, home: Path, files: Mapping[str, str]) -> None:
+        self.home, self.root = home, home / "repo"
+        self.files: dict[str, str] = {}
+        self.known: dict[tuple[str, str], Reading] = {}
+        self.linked: set[str] = set()  # by the last edit
+        self.moved: dict[int, int] = {}
+        (home / "scratch").mkdir(parents=True)
+        (home / "kept").mkdir()
+        batch.keep_macros(str(home / "scratch"), macros.merge([]))
+        self.job = batch.Job(str(self.root), Config(), str(home / "cache"), "", "cpp", str(home / "scratch"))
+        self._write(files)
+        self._bring_up(home / "kept", {**files}, set(), fresh=True)
+
+    def edit(self, files: Mapping[str, str]) -> None:
+        """Makes the repository have other files, and brings the store up to date."""
+        changed = {path: text for path, text in files.items() if self.files.get(path) != text}
+        gone = self.files.keys() - files.keys()
+        self._write(files)
+        self._bring_up(self.home / "kept", changed, gone, fresh=False)
+
+    def differences(self) -> list[str]:
+        """What the store says otherwise than one that is made anew."""
+        anew = self.home / "anew"
+        shutil.rmtree(anew, ignore_errors=True)
+        anew.mkdir()
+        self._bring_up(anew, self.files, set(), fresh=True)
+        kept, made = said(self.home / "kept"), said(anew)
+        found = []
+        for what, rows in made.items():
+            if rows != kept[what]:
+                missing = [row for row in rows if row not in kept[what]]
+                more = [row for row in kept[what] if row not in rows]
+                found += [f"{what}: missing {missing[:3]}, too much {more[:3]}"]
+        return found
+
+    def _write(self, files: Mapping[str, str]) -> None:
+        for path in self.files.keys() - files.keys():
+            (self.root / path).unlink()
+        for path, text in files.items():
+            if self.files.get(path) != text:
+                (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+                (self.root / path).write_text(text)
+        self.files = dict(files)
+
+    def _read(self, path: str, text: str) -> Reading:
+        if (path, text) not in self.known:
+            entry = Entry(path, len(text.encode()), 1)
+            self.known[path, text] = batch.of_bytes(self.job, entry, text.encode())[0]
+        return self.known[path, text]
+
+    def _bring_up(self, folder: Path, changed: Mapping[str, str], gone: set[str], fresh: bool) -> None:
+        writer = Writer(str(folder), fresh)
+        try:
+            writer.put(self._read(path, text) for path, text in changed.items())
+            for path in gone:
+                writer.remove(path)
+            work = _Here(str(self.root), writer, 1, 60.0, lambda done, total: None, _raise, Config().roots)
+            if fresh:
+                work.all()
+            else:
+                work.changed()
+            if work.whole:
+                passing.run(writer)
+            else:
+                passing.update(writer, work.refiled)
+            if not fresh:
+                self.linked, self.moved = work.linked or set(), writer.moved
+            writer.commit({"started": "0"})
+        except BaseException:
+            writer.abandon()
+            raise
+
+
+def _raise(path: str, reason: str) -> None:
+    raise AssertionError(f"{path}: {reason}")
+
+
+def said(folder: Path) -> dict[str, list[Any]]:
+    """All that a store says of links, by paths and keys."""
+    with closing(sqlite3.connect(folder / "index.db")) as run, Facts(str(folder)) as facts:
+        names = {base: str(schema.path_from(path)) for base, path in run.execute("SELECT base, path FROM file")}
+        query = "SELECT symbol.id, path, symbol.key FROM symbol JOIN file ON symbol.file = file.id"
+        names |= {one: f"{schema.path_from(path)}#{key}" for one, path, key in run.execute(query)}
+        ask = run.execute
+        links = []
+        for path, packed, named, resolved in ask(
+            "SELECT path, link.packed, named, resolved FROM link JOIN linked USING (file) JOIN file ON id = link.file"
+        ):
+            one = unpack_links(packed)
+            rows = zip(unpacked(one.use), unpacked(one.target), one.trust, one.by, strict=True)
+            links += [(path, use, names[to], trust, one.resolvers[by]) for use, to, trust, by in rows]
+            links += [(path, "imports", one.imports, named, resolved)]
+        graph = Graph(facts.passed("graph"))
+        tests = TestedFiles(facts.passed("tests"))
+        passes: list[Any] = [("pair", names[a], names[b], n) for a, b, n in unpacked_pairs(facts.passed("pairs"))]
+        passes += [("load", names[a], names[b]) for a, b, _ in unpacked_pairs(facts.passed("loads"))]
+        passes += [("cycle", [names[one] for one in ring]) for ring in cycles_from(facts.passed("cycles"))]
+        passes += [("layer", names[one], s) for one, s in standings_from(facts.passed("layers")).items()]
+        passes += [("group", names[k], sorted(names[o] for o in m)) for k, m in clusters_from(facts.passed("clusters"))]
+        passes += [("rank", *row) for row in facts.ranks().items()]
+        near = {path: tests.of(base) for base, path in names.items() if "#" not in path}
+        passes += [("tests", p, [(names[t], n) for t, n in one.near], one.farther) for p, one in near.items()]
+        return {
+            "links": sorted(links, key=repr),
+            "used": sorted((names[t], names[u], *row) for t, u, *row in ask("SELECT * FROM used")),
+            "missed": sorted(ask("SELECT * FROM missed")),
+            "override": sorted((names[a], names[b], trust) for a, b, trust in ask("SELECT * FROM override")),
+            "extends": sorted((names[a], names[b]) for a, b in ask("SELECT * FROM extends")),
+            "graph": sorted((names[t], names.get(u, "?"), way) for t in names for u, way in graph.users(t)),
+            "mention": sorted(ask("SELECT path, names FROM mention JOIN file ON id = file")),
+            "passes": sorted(passes, key=repr),
+        }

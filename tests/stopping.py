@@ -1,0 +1,125 @@
+"""Runs the program and stops it at a chosen moment, as a power cut, a full disk or `kill -9` would.
+
+    python stopping.py POINT build REPO …
+
+In: a point (see `POINTS`) and the words of a command. The whole group of processes dies there, workers too.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from concordance.facts.fulltext import TextWriter
+
+
+class Point(NamedTuple):
+    """A moment of a run: the n-th call of a function with what fits a pattern, by its arguments and the file's
+    beginning where the first of them names one."""
+
+    function: str
+    call: int = 1
+    fits: str = ""
+    after: bool = False  # it is let run before the end comes
+    full: bool = False  # the disk is full, instead
+
+
+LIST = r"manifest\.json'.*counts"  # the last one: what is written before the first page counts nothing
+POINTS = {
+    "files are read": Point("concordance.facts.cache:Cache.put", after=True),
+    "files are put into the store": Point("concordance.facts.write:Writer.put", after=True),
+    "the index says what it will change": Point("concordance.facts.fulltext:_keep", after=True),
+    "one part of the index is written": Point("concordance.facts.fulltext:commit", 1, after=True),
+    "three parts of the index are written": Point("concordance.facts.fulltext:commit", 3, after=True),
+    "the index is written": Point("concordance.facts.fulltext:TextWriter.finish", after=True),
+    "all but the store is written": Point("concordance.facts.write:Writer.commit"),
+    "the store would be renamed": Point("os:replace", 1, r"index\.db"),
+    "the store is written": Point("concordance.facts.write:Writer.commit", after=True),
+    "the index would be placed": Point("os:rename", 1, r"text\.\d+\.new"),
+    "the index is placed": Point("concordance.facts.fulltext:TextWriter.place_it", after=True),
+    "the first page would be renamed": Point("os:replace", 1, r"_docs\.md'"),
+    "a page is there without its claims": Point("os:replace", 4, r"_docs\.md'", after=True),
+    "claims are there": Point("os:replace", 7, r"\.md\.json'", after=True),
+    "pages that are gone are taken away": Point("os:unlink", 1, r"gone\.py_docs\.md'", after=True),
+    "the list of pages would be renamed": Point("os:replace", 1, LIST),
+    "the list of pages is written": Point("os:replace", 1, LIST, after=True),
+    "the notes of pages would be renamed": Point("os:replace", 1, r"pages-\w+\.db'"),
+    "the disk is full for a page": Point("os:replace", 5, r"_docs\.md'", full=True),
+    "the disk is full for the store": Point("concordance.facts.write:Writer._put", full=True),
+    "the disk is full for the list of pages": Point("os:replace", 1, LIST, full=True),
+}
+
+
+def stop_at(point: Point) -> None:
+    """Puts the stop in its place."""
+    if point.function.endswith(":commit"):
+        _count_commits(point)
+        return
+    name, _, path = point.function.partition(":")
+    owner: Any = importlib.import_module(name)
+    *outer, last = path.split(".")
+    for part in outer:
+        owner = getattr(owner, part)
+    setattr(owner, last, _stopping(getattr(owner, last), point))
+
+
+def _stopping(run: Callable[..., Any], point: Point) -> Callable[..., Any]:
+    left = [point.call]
+
+    def fits(args: tuple[Any, ...]) -> bool:
+        said = repr(args)
+        if args and isinstance(args[0], str) and os.path.isfile(args[0]):
+            with open(args[0], "rb") as file:
+                said += repr(file.read(200))
+        return re.search(point.fits, said) is not None
+
+    def stopping(*args: Any, **more: Any) -> Any:
+        left[0] -= fits(args)
+        if left[0] or not fits(args):
+            return run(*args, **more)
+        if point.full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        if point.after:
+            run(*args, **more)
+        os.killpg(0, signal.SIGKILL)
+        return None
+
+    return stopping
+
+
+class _Counted:
+    """A writer of the index whose `commit` is counted."""
+
+    def __init__(self, writer: Any, commit: Callable[[Any], None]) -> None:
+        self._writer, self._commit = writer, commit
+
+    def commit(self) -> None:
+        self._commit(self._writer)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._writer, name)
+
+
+def _count_commits(point: Point) -> None:
+    finish = TextWriter.finish
+    commit = _stopping(lambda writer: writer.commit(), point)
+
+    def counted(self: TextWriter, store: str) -> None:
+        self._writers = {home: _Counted(writer, commit) for home, writer in self._writers.items()}  # type: ignore[misc]
+        finish(self, store)
+
+    TextWriter.finish = counted  # type: ignore[method-assign]
+
+
+if __name__ == "__main__":
+    from concordance.cli import main
+
+    stop_at(POINTS[sys.argv[1]])
+    sys.argv = ["concord", *sys.argv[2:]]
+    main()
