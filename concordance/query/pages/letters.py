@@ -14,7 +14,7 @@ from concordance.facts.touched import Aspect
 from concordance.query.alphabet import Writer, ranking
 from concordance.query.index import Index
 from concordance.query.keywords import GROUPS
-from concordance.query.reads import ANY
+from concordance.query.reads import EVERY
 from concordance.query.shards import DIGITS, OTHER, letter_of
 
 _TOP = 50  # rows of the ranking
@@ -28,7 +28,8 @@ def subjects(index: Index) -> list[str]:
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """The front page, or a part of the alphabet."""
     if not subject:
-        index.reads.note(ANY, "")
+        for what in ("shard", "used", Aspect.NAME, Aspect.CONCEPT):
+            index.reads.note(what, EVERY)
         yield Page(Ref(To.LETTERS, ""), ["Keywords"], _front(index))
         return
     index.reads.note("shards", "")
