@@ -129,25 +129,18 @@ def latency(root: Path, name: str) -> None:
         )
 
 
+# What is measured by itself, by the word that asks for it.
+ALONE = {"kills": kills.main, "hostile": hostile.main, "book": book.main, "edit": oneedit.main, "edits": edits.main}
+
+
 def main() -> None:
     """Prints the whole table."""
     if sys.argv[1:2] == ["rules"]:
         rules.main(Path(sys.argv[2]), sys.argv[3:])
         return
-    if sys.argv[1:2] == ["kills"]:
-        kills.main(sys.argv[2:])
-        return
-    if sys.argv[1:2] == ["hostile"]:
-        hostile.main(sys.argv[2:])
-        return
-    if sys.argv[1:2] == ["book"]:
-        book.main(sys.argv[2:])
-        return
-    if sys.argv[1:2] == ["edit"]:
-        oneedit.main(sys.argv[2:])
-        return
-    if sys.argv[1:2] == ["edits"]:
-        edits.main(sys.argv[2:])
+    alone = ALONE.get(sys.argv[1]) if sys.argv[1:] else None
+    if alone is not None:
+        alone(sys.argv[2:])
         return
     corpus = Path(os.environ.get("CORPUS", "../corpus"))
     if sys.argv[1:2] == ["diff"]:

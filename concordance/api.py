@@ -45,9 +45,8 @@ def settings_of(root: str) -> settings.Settings:
     return settings.read(root, rulebook.rules)
 
 
-def _config(root: str, jobs: int | None) -> Config:
-    found = settings_of(root).config
-    return replace(found, jobs=jobs) if jobs else found
+def _config(said: settings.Settings, jobs: int | None) -> Config:
+    return replace(said.config, jobs=jobs) if jobs else said.config
 
 
 def wishes_of(
@@ -64,13 +63,21 @@ def wishes_of(
 
 def book_folder(root: str, out: str | None = None) -> str:
     """The folder of a repository's book: the one that is said, else the one that its owners have set."""
-    return out or os.path.join(root, settings_of(root).out)
+    return out or _folder(root, settings_of(root))
+
+
+def _folder(root: str, said: settings.Settings) -> str:
+    return os.path.join(root, said.out)
 
 
 def build(root: str, jobs: int | None = None, progress: Progress = quiet, walked: Walked | None = None) -> Summary:
     """Brings a repository's store up to date, and says what could not be read whole. `walked` are its files, where they
     are known."""
-    summary = Build(root, _config(root, jobs), progress, walked=walked).run()
+    return _build(root, _config(settings_of(root), jobs), progress, walked)
+
+
+def _build(root: str, config: Config, progress: Progress, walked: Walked | None = None) -> Summary:
+    summary = Build(root, config, progress, walked=walked).run()
     for path, reason in summary.failed:
         progress("say", 0, 0, f"{path}: {reason}; it is in the ledger, without facts")
     return summary
@@ -82,12 +89,14 @@ def book(
 ) -> tuple[Summary, BookSummary]:  # fmt: skip
     """Brings a repository's store up to date, and writes its book; as its owners have set where nothing is said.
     `memory` is for who does so again and again: what is known of the repository is left there for the next time."""
-    where, wanted = book_folder(root, out), wishes or wishes_of(root)
-    summary = build(root, jobs, progress, walked)
-    for remark in settings_of(root).remarks:
+    said = settings_of(root)
+    config = _config(said, jobs)
+    summary = _build(root, config, progress, walked)
+    for remark in said.remarks:
         progress("say", 0, 0, remark)
     with _at_pages(root, summary, progress):
-        written = _write(root, where, wanted, _config(root, jobs), summary, progress, memory=memory)
+        where = out or _folder(root, said)
+        written = _write(root, where, wishes or said.book, config, summary, progress, memory=memory)
     for page, reason in written.failed:
         progress("say", 0, 0, f"the page {page} could not be made: {reason}")
     return summary, written
@@ -135,13 +144,14 @@ def check(
     """Says in what a repository's book is other than it would be written now. The store is brought up to date, the book
     is left as it is."""
     root = root if root is not None else find_root(os.getcwd())
-    where, wanted = book_folder(root, out), wishes or wishes_of(root)
+    said = settings_of(root)
+    where, config = out or _folder(root, said), _config(said, jobs)
     staleness = _only_for_books("staleness")
     if os.path.isdir(root) and not staleness.is_there(where):
         return Compared(where, missing=True)
-    summary = build(root, jobs, progress)
+    summary = _build(root, config, progress)
     with _at_pages(root, summary, progress):
-        made = _write(root, where, wanted, _config(root, jobs), summary, progress, True)
+        made = _write(root, where, wishes or said.book, config, summary, progress, True)
         found: Compared = staleness.explained(root, os.path.join(root, FOLDER), where, made)
     return found
 
@@ -157,7 +167,8 @@ def verify(
 ) -> Verified:
     """Checks a repository's book, by default where its owners have set, against the repository as it is now."""
     root = root if root is not None else find_root(os.getcwd())
-    folder, config = book_folder(root, out), _config(root, jobs)
+    said = settings_of(root)
+    folder, config = out or _folder(root, said), _config(said, jobs)
     found: Verified = _only_for_books("checking").verify(root, folder, config, partial(_told, progress))
     return found
 
@@ -226,12 +237,13 @@ class Repository:
 
     def compared(self, *revisions: str, progress: Progress = quiet) -> tuple[list[Row], str]:
         """The same, and as a page."""
-        self._index.book = wishes_of(self.root)
+        said = settings_of(self.root)
+        self._index.book = said.book
 
         def told(done: int, total: int) -> None:
             progress("compare", done, total, "")
 
-        showing, out, config = _only_for_books("showing"), book_folder(self.root), _config(self.root, None)
+        showing, out, config = _only_for_books("showing"), _folder(self.root, said), _config(said, None)
         found: tuple[list[Row], str] = showing.compared(self._index, revisions, out, config, told)
         return found
 

@@ -16,8 +16,8 @@ from concordance.extract.tested import WHOLE
 from concordance.facts import graph, passed
 from concordance.facts.graph import Pair, Way
 from concordance.facts.write import Writer
+from concordance.forked import undisturbed
 from concordance.link.loading import BY_FILE
-from concordance.linking import undisturbed
 from concordance.model import Category, unpacked
 from concordance.passes import clusters, cycles, layers, rank, tested
 

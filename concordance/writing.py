@@ -8,7 +8,6 @@ it. A page is a function of the store alone, so nothing depends on who makes it,
 from __future__ import annotations
 
 import errno
-import gc
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -115,24 +114,12 @@ def write(
 ) -> BookSummary:  # fmt: skip
     """Writes the whole book; nothing where it is as it would be, or where that is only to be found out. `memory` is
     what the last run of this process knew of the repository, and will be what this one does."""
-    with _told_why(out), _uncollected(), _indexed(root, folder, out, book, passed, memory) as index:
+    with _told_why(out), forked.undisturbed(), _indexed(root, folder, out, book, passed, memory) as index:
 
         def addresses() -> Addresses:
             return Addresses([row[1] for row in index.bases], root, out, plain_files(index))
 
         return _Level(folder, out, book, config, False, only_compared).write(index, addresses, progress)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Keeps the collector still: to look through millions of names again and again takes a third of the time."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 @contextmanager

@@ -90,10 +90,10 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
         (folder / path).write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def sample(folder: Path) -> None:
+def sample(folder: Path, files: Mapping[str, str | bytes] = SAMPLE) -> None:
     """Makes a folder a git repository with a few files."""
     git(folder, "init", "-q", "-b", "main")
-    write(folder, SAMPLE)
+    write(folder, files)
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", "first")
     age(folder)

@@ -15,7 +15,7 @@ from typing import Any
 
 import books
 import pytest
-from program import age, concord, git, ledger, write
+from program import age, concord, git, ledger, sample, write
 
 from concordance import api, settings
 from concordance.collect.patterns import Patterns, chosen
@@ -64,11 +64,7 @@ def wrong(root: Path, text: str, name: str = settings.FILE) -> str:
 @pytest.fixture
 def woods(folder: Path) -> Path:
     """A small repository with something for each setting."""
-    git(folder, "init", "-q", "-b", "main")
-    write(folder, FILES)
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "-m", "first")
-    age(folder)
+    sample(folder, FILES)
     return folder
 
 

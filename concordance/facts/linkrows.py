@@ -63,6 +63,11 @@ class Part(NamedTuple):
 Use = tuple[int, ...]
 
 
+def part_of(row: LinkedFile) -> Part:
+    """What is kept of what linking a file gave."""
+    return Part(row.links, row.uses, Rest(row.missed, row.overrides, row.extends), row.edges, row.loads)
+
+
 def rows_of(uses: Columns) -> list[Use]:
     """A file's uses, unpacked: target, user, roles, trust, times."""
     return list(zip(*map(unpacked, uses), strict=True))
@@ -91,7 +96,7 @@ def put_all(run: sqlite3.Connection, rows: Iterable[LinkedFile], fresh: bool) ->
 
 def _put_own(run: sqlite3.Connection, row: LinkedFile) -> None:
     encode = msgspec.msgpack.encode
-    rest = encode(Rest(row.missed, row.overrides, row.extends))
+    rest = encode(part_of(row).rest)
     run.execute("INSERT OR REPLACE INTO link VALUES (?, ?)", (row.file, row.links))
     told = (row.file, row.imports, row.named, row.resolved, encode(row.uses), rest)
     run.execute("INSERT OR REPLACE INTO linked VALUES (?, ?, ?, ?, ?, ?)", told)
@@ -113,18 +118,18 @@ def part(run: sqlite3.Connection, file: int) -> Part | None:
     return Part(row[0], uses, msgspec.msgpack.decode(row[2], type=Rest), row[3], row[4])
 
 
-def replace(run: sqlite3.Connection, row: LinkedFile, had: Part) -> None:
-    """Writes one file's part in place of what it had."""
-    if had.links:
-        unsaid = Part(row.links, row.uses, Rest(row.missed, row.overrides, row.extends), row.edges, row.loads)
-        if unsaid == had:
-            told = (row.imports, row.named, row.resolved, row.file)
-            run.execute("UPDATE linked SET imports = ?, named = ?, resolved = ? WHERE file = ?", told)
-            run.execute("UPDATE mention SET names = ? WHERE file = ?", (row.mentions, row.file))
-            run.execute("UPDATE led SET files = ?, included = ? WHERE file = ?", (row.files, row.included, row.file))
-            return
-    _put_own(run, row)
-    _differ(run, had, Part(row.links, row.uses, Rest(row.missed, row.overrides, row.extends), row.edges, row.loads))
+def replace(run: sqlite3.Connection, row: LinkedFile) -> tuple[Part, Part]:
+    """Writes one file's part in place of what it had; gives both."""
+    had, new = part(run, row.file) or Part(), part_of(row)
+    if had.links and new == had:
+        told = (row.imports, row.named, row.resolved, row.file)
+        run.execute("UPDATE linked SET imports = ?, named = ?, resolved = ? WHERE file = ?", told)
+        run.execute("UPDATE mention SET names = ? WHERE file = ?", (row.mentions, row.file))
+        run.execute("UPDATE led SET files = ?, included = ? WHERE file = ?", (row.files, row.included, row.file))
+    else:
+        _put_own(run, row)
+        _differ(run, had, new)
+    return had, new
 
 
 def remove(run: sqlite3.Connection, file: int) -> Part:

@@ -98,6 +98,12 @@ class Facts:
             raise self._broken() from error
         return row
 
+    def _packed(self, table: str, path: str) -> bytes | None:
+        """What a table keeps of a file."""
+        query = f"SELECT packed FROM {table} JOIN file ON {table}.file = file.id WHERE path = ?"  # noqa: S608
+        row = self._row(query, schema.stored_path(path))
+        return bytes(row[0]) if row else None
+
     def _count(self, table: str) -> int:
         row = self._row(f"SELECT count(*) FROM {table}")  # noqa: S608
         return int(row[0]) if row else 0
@@ -157,15 +163,13 @@ class Facts:
 
     def of(self, path: str) -> FileFacts:
         """A file's facts; none where it was not read."""
-        query = "SELECT packed FROM facts JOIN file ON facts.file = file.id WHERE path = ?"
-        row = self._row(query, schema.stored_path(path))
-        return self._decoded(unpack, row[0]) if row else FileFacts()
+        packed = self._packed("facts", path)
+        return self._decoded(unpack, packed) if packed is not None else FileFacts()
 
     def outline(self, path: str) -> Outline:
         """What a file defines and says of itself; nothing where it was not read."""
-        query = "SELECT packed FROM facts JOIN file ON facts.file = file.id WHERE path = ?"
-        row = self._row(query, schema.stored_path(path))
-        return self._decoded(unpack_outline, row[0]) if row else Outline()
+        packed = self._packed("facts", path)
+        return self._decoded(unpack_outline, packed) if packed is not None else Outline()
 
     def findings(self, path: str) -> list[Finding]:
         """What our rules, the readers and ruff say of a file, by line; of a trial only what is worth saying there."""
@@ -183,9 +187,8 @@ class Facts:
 
     def names_in(self, path: str) -> Named:
         """The names and scopes of a file; none where it was not read."""
-        query = "SELECT packed FROM facts JOIN file ON facts.file = file.id WHERE path = ?"
-        row = self._row(query, schema.stored_path(path))
-        return self._decoded(unpack_named, row[0]) if row else Named(msgspec.Raw())
+        packed = self._packed("facts", path)
+        return self._decoded(unpack_named, packed) if packed is not None else Named(msgspec.Raw())
 
     def named(self, name: str) -> list[Place]:
         """Every symbol of a name."""
@@ -210,15 +213,13 @@ class Facts:
 
     def flow(self, path: str) -> Flow | None:
         """A file's flow; None where it has none."""
-        query = "SELECT packed FROM flow JOIN file ON flow.file = file.id WHERE path = ?"
-        row = self._row(query, schema.stored_path(path))
-        return self._decoded(unpack_flow, row[0]) if row else None
+        packed = self._packed("flow", path)
+        return self._decoded(unpack_flow, packed) if packed is not None else None
 
     def links(self, path: str) -> Links:
         """What a file's names and imports mean."""
-        query = "SELECT packed FROM link JOIN file ON link.file = file.id WHERE path = ?"
-        row = self._row(query, schema.stored_path(path))
-        return self._decoded(unpack_links, row[0]) if row else Links()
+        packed = self._packed("link", path)
+        return self._decoded(unpack_links, packed) if packed is not None else Links()
 
     def base(self, path: str) -> int:
         """The id of a file as a target; its symbols' ids follow. 0 where there is no such file."""
@@ -365,9 +366,8 @@ class Facts:
 
     def terms_of(self, path: str) -> tuple[Term, ...]:
         """The terms of a file."""
-        query = "SELECT packed FROM facts JOIN file ON facts.file = file.id WHERE path = ?"
-        row = self._row(query, schema.stored_path(path))
-        return self._decoded(unpack_terms, row[0]) if row else ()
+        packed = self._packed("facts", path)
+        return self._decoded(unpack_terms, packed) if packed is not None else ()
 
     def read_count(self) -> int:
         """How many files have facts."""

@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -25,8 +26,8 @@ from concordance.model import RUN, Change, File, Finding
 from . import linkrows, schema
 from .asked import Asked
 from .handed import Before, Learned, Linkable, Reading
-from .linkrows import Columns, LinkedFile
-from .pack import unpack
+from .linkrows import LinkedFile
+from .pack import unpack_terms
 from .touched import Aspect, Known, Touched, band
 
 # What SQLite says where the disk, not the store, is at fault.
@@ -49,10 +50,8 @@ class Writer:
         self.before: dict[str, Before] = {}  # by path: the files that were read again or are gone
         self.added: set[str] = set()
         self.retested = False  # whether there are other tests than before
-        self.relinked: list[tuple[int, Columns, Columns]] = []  # file, its uses before, and after
-        self.led: list[tuple[linkrows.Part, linkrows.Part]] = []  # the same files' parts, before and after
+        self.led: list[tuple[linkrows.Part, linkrows.Part]] = []  # parts of files that were linked, before and after
         self.moved: dict[int, int] = {}  # the ids of symbols and files that are others now
-        self._paths: dict[int, str] = {}
         self._old_bases: list[tuple[int, str]] = []  # with the paths of the files that have them, rising
         self._new_bases: list[tuple[int, str]] = []  # likewise, of this update
         self._next = 1
@@ -109,7 +108,7 @@ class Writer:
                 base = self._new_base(path, len(reading.symbols))
             else:
                 before = self._known(identity)
-                had = self._forget(identity, path)
+                had = self._forget(identity, before)
                 # As long as its symbols are the same, so are their ids, and nothing that leads to them changes.
                 keys = tuple(symbol[7] for symbol in reading.symbols)
                 base = had.base if had.keys == keys else self._new_base(path, len(keys))
@@ -142,11 +141,12 @@ class Writer:
         with self._guarded():
             identity = self._ids.pop(path, None)
             if identity is not None:
-                self.touched.read(path, self._known(identity), None)
-                self._forget(identity, path)
+                known = self._known(identity)
+                self.touched.read(path, known, None)
+                self._forget(identity, known)
                 self._connection.execute("DELETE FROM macro WHERE file = ?", (identity,))
 
-    def _known(self, identity: int) -> Known | None:
+    def _known(self, identity: int) -> Known:
         """A file as it is known."""
         run = self._connection.execute
         query = f"SELECT {schema.FILE_COLUMNS} FROM file WHERE id = ?"  # noqa: S608
@@ -157,25 +157,25 @@ class Writer:
             "ORDER BY place"
         )
         symbols = run(query, (identity,)).fetchall()
-        return Known(File(schema.path_from(row[0]), *row[1:]), facts[0] if facts else b"", symbols) if row else None
+        return Known(File(schema.path_from(row[0]), *row[1:]), facts[0] if facts else b"", symbols)
 
-    def _forget(self, identity: int, path: str) -> Before:
+    def _forget(self, identity: int, known: Known) -> Before:
         """Takes out what reading a file anew puts in again, and gives it."""
         run = self._connection.execute
-        row = run("SELECT packed FROM facts WHERE file = ?", (identity,)).fetchone()
-        if row:
-            self.terms.subtract({term.text for term in unpack(row[0]).terms})
-        query = "SELECT base, rank, language, category, skip, note, (SELECT packed FROM flow WHERE file = id) FROM file"
-        base, rank, language, *form, flow = run(f"{query} WHERE id = ?", (identity,)).fetchone()
-        rows = run("SELECT key, kind, test FROM symbol WHERE file = ? ORDER BY place", (identity,)).fetchall()
-        keys, kinds = tuple(row[0] for row in rows), tuple((row[1], bool(row[2])) for row in rows)
-        had = Before(identity, base, path, language, keys, kinds, flow or b"", tuple(form), rank)
+        file = known.file
+        if known.packed:
+            self.terms.subtract({term.text for term in unpack_terms(known.packed)})
+        query = "SELECT base, rank, (SELECT packed FROM flow WHERE file = id) FROM file WHERE id = ?"
+        base, rank, flow = run(query, (identity,)).fetchone()
+        keys, kinds = tuple(row[7] for row in known.symbols), tuple((row[1], bool(row[8])) for row in known.symbols)
+        form = (file.category, file.skip, file.note)
+        had = Before(identity, base, file.path, file.language, keys, kinds, flow or b"", form, rank)
         run("DELETE FROM file WHERE id = ?", (identity,))
         run("DELETE FROM facts WHERE file = ?", (identity,))
         run("DELETE FROM flow WHERE file = ?", (identity,))
         run("DELETE FROM remark WHERE file = ?", (identity,))
         run("DELETE FROM symbol WHERE file = ?", (identity,))
-        return self.before.setdefault(path, had)
+        return self.before.setdefault(file.path, had)
 
     def put_changes(self, changes: Iterable[Change]) -> None:
         """Writes the files' history, in place of what was known of it; by path, so that an edit leaves it as it is."""
@@ -203,10 +203,10 @@ class Writer:
         said = [(self._ids[path], encode(found)) for path, found in rows if path in self._ids]
         with self._guarded():
             if not self.fresh:
-                paths = {identity: path for path, identity in self._ids.items()}
                 known = dict(self._connection.execute("SELECT file, packed FROM remark").fetchall())
                 asked = known if anew else {identity: known[identity] for identity, _ in said if identity in known}
-                self.touched.add(Aspect.TEXT, (paths[one] for one in _other(asked, dict(said)) if one in paths))
+                other = _other(asked, dict(said))
+                self.touched.add(Aspect.TEXT, (self._paths[one] for one in other if one in self._paths))
             if anew:
                 self._connection.execute("DELETE FROM remark")
             self._connection.executemany("INSERT OR REPLACE INTO remark VALUES (?, ?)", said)
@@ -222,26 +222,19 @@ class Writer:
         with self._guarded():
             for file in gone:
                 had = linkrows.remove(self._connection, file)
-                self._compare(file, had, linkrows.Part())
-                self.relinked.append((file, had.uses, ()))
-                self.led.append((had, linkrows.Part()))
+                self._linked(file, had, linkrows.Part())
             for row in rows:
-                old = linkrows.part(self._connection, row.file) or linkrows.Part()
-                linkrows.replace(self._connection, row, old)
-                rest = linkrows.Rest(row.missed, row.overrides, row.extends)
-                new = linkrows.Part(row.links, row.uses, rest, row.edges, row.loads)
-                self._compare(row.file, old, new)
-                self.relinked.append((row.file, old.uses, row.uses))
-                self.led.append((old, new))
+                self._linked(row.file, *linkrows.replace(self._connection, row))
 
-    def _compare(self, file: int, before: linkrows.Part, after: linkrows.Part) -> None:
-        """Notes for pages what linking a file anew has changed."""
-        paths = {identity: path for path, identity in self._ids.items()} if not self._paths else self._paths
-        self._paths = paths
-        if file in paths:
-            self.touched.linked(paths[file], before, after, self.moved, self.owner)
-        else:  # it is gone, and its own pages with it
-            self.touched.linked("", before, after, self.moved, self.owner)
+    def _linked(self, file: int, before: linkrows.Part, after: linkrows.Part) -> None:
+        """Notes what linking a file anew has changed; of one that is gone, its own pages are gone, too."""
+        self.touched.linked(self._paths.get(file, ""), before, after, self.moved, self.owner)
+        self.led.append((before, after))
+
+    @cached_property
+    def _paths(self) -> dict[int, str]:
+        """The paths of files by their ids; asked for when all files are written."""
+        return {identity: path for path, identity in self._ids.items()}
 
     def owner(self, identity: int) -> str:
         """The file that an id belongs to, or belonged to before this update."""
@@ -255,7 +248,6 @@ class Writer:
             for file in files:
                 parts = linkrows.move(self._connection, file, self.moved)
                 if parts is not None:
-                    self.relinked.append((file, parts[0].uses, parts[1].uses))
                     self.led.append(parts)
 
     def put_pass(self, name: str, packed: bytes) -> None:
