@@ -58,7 +58,10 @@ def each(
     gc.freeze()  # what is not touched by the collector stays shared with the workers
     pool = parallel.Pool(jobs, _start, [], lambda items: patience * (1 + len(items)), lambda dead, items: None, True)
     try:
-        yield from parallel.each(pool, work, batches)
+        if pool.begin():
+            yield from parallel.each(pool, work, batches)
+        else:
+            yield from parallel.batches_here(work, batches)
         pool.close()
     except BaseException:
         pool.kill()

@@ -21,6 +21,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
 
 from concordance.errors import ConcordanceError
+from concordance.facts.schema import alone
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -45,6 +46,13 @@ class Pool:
         self._context: BaseContext = multiprocessing.get_context("fork" if fork else "forkserver")
         self._context.set_forkserver_preload(modules)
         self._executor: ProcessPoolExecutor | None = None
+
+    def begin(self) -> bool:
+        """Starts the workers; False where to fork them would not be safe, for other threads are about."""
+        with alone() as safe:
+            if safe:
+                self.submit(list, [])
+        return safe
 
     def executor(self) -> ProcessPoolExecutor:
         """The pool as it is now."""
@@ -190,6 +198,18 @@ def here(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Resu
             yield Failed(item, f"its reader failed: {type(error).__name__}: {error}")
         else:
             yield result
+
+
+def batches_here(
+    work: Callable[[list[Item]], Result], batches: Iterable[list[Item]]
+) -> Iterator[Result | Failed[Item]]:
+    """Works on batches in this process."""
+    for batch in batches:
+        for result in here(work, [batch]):
+            if isinstance(result, Failed):
+                yield from here(lambda item: work([item]), batch)
+            else:
+                yield result
 
 
 def _singly(pool: Pool, work: Callable[[list[Item]], Result], batch: list[Item]) -> Iterator[Result | Failed[Item]]:

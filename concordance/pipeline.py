@@ -117,8 +117,11 @@ class Build:
             lost = partial(self._lost, scratch)
             start = partial(batch.start, self.config.memory)
             few = before is not None and len(changed) <= FEW
-            pool = parallel.Pool(self.config.jobs, start, ["concordance.batch"], self._patience, lost, fork=few)
-            pool.jobs = min(pool.jobs, len(changed) or 1) if few else pool.jobs
+            jobs = min(self.config.jobs, len(changed) or 1) if few else self.config.jobs
+            workers = partial(parallel.Pool, jobs, start, ["concordance.batch"], self._patience, lost)
+            pool = workers(fork=few)
+            if few and changed and not pool.begin():
+                pool = workers()
             job = batch.Job(self.root, self.config, cache_folder(), readers, headers, scratch)
             try:
                 self._update(pool, job, folder, entries, before, changed, gone, head)

@@ -11,7 +11,7 @@ import errno
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -58,7 +58,7 @@ class _Desk:
     before: dict[str, Written]
     sink: Sink
     mark: str = ""  # behind the kind of each page
-    own: bool = False  # whether this process has opened the store for itself
+    opened_by: int = field(default_factory=os.getpid)  # the process that opened the store
 
 
 class _Done(NamedTuple):
@@ -72,9 +72,9 @@ class _Done(NamedTuple):
 def make(subjects: list[Subject]) -> list[_Done]:
     """Makes and writes the pages of some subjects."""
     desk: _Desk = forked.desk()
-    if not desk.own:
+    if desk.opened_by != os.getpid():
         desk.index.facts.reopen()
-        desk.own = True
+        desk.opened_by = os.getpid()
     return [_subject(desk, kind, subject) for kind, subject in subjects]
 
 

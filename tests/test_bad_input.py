@@ -20,7 +20,7 @@ import program
 import pytest
 from program import age, ask, build, concord, crowd, dump, git, ledger, write
 
-from concordance import batch
+from concordance import batch, forked
 from concordance.config import Config
 from concordance.extract import engine
 from concordance.facts.read import Facts
@@ -510,14 +510,45 @@ def test_questions_while_stores_change(repo: Path) -> None:
                 if len(names) != 6 or not all(facts.of(name).metrics.lines for name in names):
                     wrong.append(repr(names))
 
-    looker = threading.Thread(target=look)
-    looker.start()
-    for step in range(4):
+    lookers = [threading.Thread(target=look) for _ in range(3)]
+    for looker in lookers:
+        looker.start()
+    # A worker that was forked while a looker held a lock of SQLite would wait for it: half of the steps, once.
+    for step in range(8):
         write(repo, dict.fromkeys(program.SAMPLE, f"x{step} = {step}\n"))
-        Build(str(repo), Config(jobs=1)).run()
+        assert Build(str(repo), Config(jobs=1, patience=10)).run().failed == []
     stop.set()
-    looker.join()
-    assert wrong == []
+    for looker in lookers:
+        looker.join()
+    assert not wrong, len(wrong)
+
+
+def _divided(items: list[int]) -> list[tuple[int, int]]:
+    """Who did it, and what came of it."""
+    return [(os.getpid(), 6 // item) for item in items]
+
+
+def test_nothing_is_forked_while_another_thread_reads(repo: Path) -> None:
+    """What forked workers would do is then done by the build itself."""
+    build(repo)
+    opened, done = threading.Event(), threading.Event()
+
+    def read() -> None:
+        with Facts(str(repo / ".concordance")):
+            opened.set()
+            done.wait()
+
+    batches = [[1, 2], [3, 0]]
+    workers = {one[0] for result in forked.each(None, _divided, batches[:1], 2, 10) for one in result}
+    reader = threading.Thread(target=read)
+    reader.start()
+    opened.wait()
+    *results, failed = forked.each(None, _divided, batches, 2, 10)
+    done.set()
+    reader.join()
+    assert os.getpid() not in workers
+    assert results == [[(os.getpid(), 6), (os.getpid(), 3)], [(os.getpid(), 2)]]
+    assert (failed.item, "ZeroDivisionError" in failed.reason) == (0, True)
 
 
 # Stores and caches that are not what they should be
