@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from bench import editrepo, editsteps
 from bench.editsteps import BOOK, EDITS, Desk
 from bench.stored import dump
-from concordance import api
+from concordance import api, writing
 from concordance.config import Book
 from concordance.pipeline import quiet
 from concordance.render import manifest
@@ -127,7 +127,8 @@ class _Kept:
         changed = {path for path in now.keys() | self._seen.keys() if now.get(path) != self._seen.get(path)}
         self._seen = now
         if self._current is None:
-            self._current = Current(str(self.root), None, Book, 1, quiet)
+            writing.LARGE = 0  # as in a large repository, where pages are made by two processes
+            self._current = Current(str(self.root), None, Book, 2, quiet)
         done = self._current.update(changed - {"HEAD"}, whole or "HEAD" in changed)
         if done is not None and done.book.failed:
             raise Differs(f"pages failed: {done.book.failed}")

@@ -24,6 +24,8 @@ from concordance.extract import rulebook
 from concordance.facts import lock
 from concordance.facts.counts import Counts
 from concordance.facts.read import Facts
+from concordance.kept import Kept
+from concordance.memory import Memory
 from concordance.pipeline import FOLDER, GENERATED, Build, Progress, Summary, quiet
 from concordance.query.answers import Answer, Row, page_for
 from concordance.query.index import Index
@@ -76,8 +78,11 @@ def build(root: str, jobs: int | None = None, progress: Progress = quiet, walked
     return _build(root, _config(settings_of(root), jobs), progress, walked)
 
 
-def _build(root: str, config: Config, progress: Progress, walked: Walked | None = None) -> Summary:
-    summary = Build(root, config, progress, walked=walked).run()
+def _build(
+    root: str, config: Config, progress: Progress, walked: Walked | None = None, memory: Memory | None = None
+) -> Summary:
+    kept = memory.kept if memory is not None else Kept()
+    summary = Build(root, config, progress, walked=walked, kept=kept).run()
     for path, reason in summary.failed:
         progress("say", 0, 0, f"{path}: {reason}; it is in the ledger, without facts")
     return summary
@@ -85,13 +90,13 @@ def _build(root: str, config: Config, progress: Progress, walked: Walked | None 
 
 def book(
     root: str, out: str | None = None, wishes: Book | None = None, jobs: int | None = None, progress: Progress = quiet,
-    walked: Walked | None = None, memory: dict[str, Index] | None = None,
+    walked: Walked | None = None, memory: Memory | None = None,
 ) -> tuple[Summary, BookSummary]:  # fmt: skip
     """Brings a repository's store up to date, and writes its book; as its owners have set where nothing is said.
     `memory` is for who does so again and again: what is known of the repository is left there for the next time."""
     said = settings_of(root)
     config = _config(said, jobs)
-    summary = _build(root, config, progress, walked)
+    summary = _build(root, config, progress, walked, memory)
     for remark in said.remarks:
         progress("say", 0, 0, remark)
     with _at_pages(root, summary, progress):
@@ -117,7 +122,7 @@ def _at_pages(root: str, summary: Summary, progress: Progress) -> Iterator[None]
 
 def _write(
     root: str, out: str, wishes: Book, config: Config, summary: Summary, progress: Progress, compared: bool = False,
-    memory: dict[str, Index] | None = None,
+    memory: Memory | None = None,
 ) -> BookSummary:  # fmt: skip
     """Writes the book, and where that is wished for the pages of its pages; or only compares."""
     told = partial(_told, progress)

@@ -9,13 +9,17 @@ from __future__ import annotations
 import gc
 import signal
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 from concordance import batch, parallel
 from concordance.parallel import Failed, Item, Result
+
+_AHEAD = 4  # batches that a worker has at hand, while this process is busy with one of its own
 
 
 @cache
@@ -50,18 +54,14 @@ def _start() -> None:
     threading.Thread(target=batch.follow_parent, daemon=True).start()
 
 
-def each(
-    laid: object, work: Callable[[list[Item]], Result], batches: Iterable[list[Item]], jobs: int, patience: float
-) -> Iterator[Result | Failed[Item]]:
-    """Runs all batches in forked workers; `patience` is what an item may take, in seconds."""
+@contextmanager
+def _workers(laid: object, jobs: int, patience: float) -> Iterator[parallel.Pool | None]:
+    """Workers that have something on their desk; None where none can be forked."""
     _desks()[:] = [laid]
     gc.freeze()  # what is not touched by the collector stays shared with the workers
     pool = parallel.Pool(jobs, _start, [], lambda items: patience * (1 + len(items)), lambda dead, items: None, True)
     try:
-        if pool.begin():
-            yield from parallel.each(pool, work, batches)
-        else:
-            yield from parallel.batches_here(work, batches)
+        yield pool if pool.begin() else None
         pool.close()
     except BaseException:
         pool.kill()
@@ -69,3 +69,37 @@ def each(
     finally:
         gc.unfreeze()
         _desks().clear()
+
+
+def each(
+    laid: object, work: Callable[[list[Item]], Result], batches: Iterable[list[Item]], jobs: int, patience: float
+) -> Iterator[Result | Failed[Item]]:
+    """Runs all batches in forked workers; `patience` is what an item may take, in seconds."""
+    with _workers(laid, jobs, patience) as pool:
+        yield from parallel.batches_here(work, batches) if pool is None else parallel.each(pool, work, batches)
+
+
+def beside(
+    laid: object, work: Callable[[list[Item]], Result], batches: list[list[Item]], patience: float
+) -> Iterator[Result | Failed[Item]]:
+    """Runs batches in this process, from the first on, and in one forked worker, from the last on: for so few that
+    more workers would take longer to start."""
+    with _workers(laid, 1, patience) as forked:
+        pool, left = forked, deque(batches)
+        given: deque[tuple[Future[Result], list[Item]]] = deque()
+        while left or given:
+            while pool is not None and len(left) > 1 and len(given) < _AHEAD:
+                given.append((pool.submit(work, left[-1]), left.pop()))
+            if pool is not None and given and (given[0][0].done() or not left):
+                try:
+                    result = given[0][0].result(pool.patience(given[0][1]))
+                except Exception:  # it was killed, or does not answer, or failed: what is wrong is said here
+                    pool.kill()
+                    left.extend(items for _, items in given)
+                    given.clear()
+                    pool = None
+                else:
+                    given.popleft()
+                    yield result
+            elif left:
+                yield from parallel.batches_here(work, [left.popleft()])

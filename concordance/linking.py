@@ -17,13 +17,15 @@ from concordance.config import Roots
 from concordance.facts import passed
 from concordance.facts.handed import Before, Linkable
 from concordance.facts.linkrows import LinkedFile
-from concordance.facts.pack import unpack_flow
+from concordance.facts.pack import unpack_flow, unpack_imports
 from concordance.facts.write import Writer
 from concordance.link.again import MANY, SHARE, Again
+from concordance.link.ckept import Kept, files_of
 from concordance.link.cnames import CNames
 from concordance.link.linker import Linker
+from concordance.link.shown import C_FAMILY
 from concordance.link.tree import Tree
-from concordance.model import Flow, Target
+from concordance.model import File, Flow, Import, Target
 
 BATCH_BYTES = 400_000  # of flows: a tenth of a second's work
 _FEW_BYTES = 1_000_000  # of flows that are linked sooner than workers are forked
@@ -51,35 +53,52 @@ class Linking:
     roots: Roots
     whole: bool = False  # whether all files were linked
     refiled: bool = False  # whether there are other files than before, or of other kinds
+    rows: list[Linkable] | None = None  # the files as the last update left them; after this one, as they are
+    kept: Kept | None = None  # the tables of the C family as the last update left them; after this one, those it leaves
 
     def all(self) -> None:
         """Links every file."""
         writer = self.writer
-        self.whole = True
-        linker = Linker(Tree(self.root, writer.ledger(), self.roots), writer.linkable(), writer.asked.flow)
+        self.whole, self.kept = True, None
+        self.rows = writer.linkable()
+        linker = Linker(Tree(self.root, writer.ledger(), self.roots), self.rows, writer.asked.flow)
         numbers = [number for number, row in enumerate(linker.world.files) if row.size]
         writer.put_links(self._in_workers(linker, numbers))
         writer.put_pass(_SETTINGS, passed.packed_paths(linker.world.tree.asked))
+        self.kept = _kept(linker)
 
     def changed(self) -> None:
         """Links what an update may have changed."""
-        if self.writer.before or self.writer.added:
-            with forked.undisturbed():
-                self._changed()
-
-    def _changed(self) -> None:
         writer, asked = self.writer, self.writer.asked
-        tree = Tree(self.root, writer.ledger(), self.roots)
-        linker = Linker(tree, writer.linkable(), asked.flow, asked.carriers, asked.flows_in)
+        kept, self.kept = self.kept, None
+        self.refiled = self._is_refiled()
+        before = {path: had for path, had in writer.before.items() if not self._is_same(had)}
+        settings = set(passed.paths_from(asked.passed(_SETTINGS)))
+        aside = self.refiled or not settings.isdisjoint(writer.before)
+        rows = None if self.refiled else self.rows
+        if not before and not aside:
+            self.kept, self.rows = kept, writer.linkable(rows) if rows is not None else None
+            return
+        self.rows = writer.linkable(rows)
+        with forked.undisturbed():
+            self._changed(before, settings, aside, kept)
+
+    def _changed(self, before: dict[str, Before], settings: set[str], aside: bool, kept: Kept | None) -> None:
+        """`before` are the files that say something else to the linker, `aside`: imports may lead elsewhere."""
+        writer, asked = self.writer, self.writer.asked
+        tree = Tree(self.root, _ledger(writer), self.roots)
+        linker = Linker(tree, self.rows or [], asked.flow, asked.carriers, asked.flows_in)
         world = linker.world
-        before = {path: had for path, had in writer.before.items() if not self._is_same(linker, had)}
         if len(before) + len(writer.added) > max(MANY, len(world.files) // SHARE):
             self.all()  # another branch, say: to compare so much would cost more
             return
-        settings = set(passed.paths_from(asked.passed(_SETTINGS)))
-        refiled = self._is_refiled(linker)
-        aimed = self._aimed(linker, before) if refiled or not settings.isdisjoint(writer.before) else {}
-        self._include(linker, before, aimed)
+        aimed = self._aimed(linker, before) if aside else {}
+        if not aside:
+            self._lead(linker, before)
+        if kept is None or aside or kept.files != files_of(world):
+            self._include(linker, before, aimed)
+        else:
+            _hand(linker, before, kept)
         again = Again(world, asked, before, writer.added, lambda: _c_names(linker))
         numbers = again.find(aimed)
         gone = [had.id for had in before.values() if had.path not in world.number or not _size(linker, had.path)]
@@ -91,27 +110,36 @@ class Linking:
         writer.move(sorted(moved - done - set(gone)))
         if not world.tree.asked <= settings:
             writer.put_pass(_SETTINGS, passed.packed_paths(settings | world.tree.asked))
-        self.refiled = refiled
+        of_c = any(had.language in C_FAMILY for had in before.values())
+        self.kept = _kept(linker) or (kept if not aside and not of_c else None)
 
-    def _is_same(self, linker: Linker, had: Before) -> bool:
+    def _is_same(self, had: Before) -> bool:
         """Whether a file that was read again says the same to the linker."""
-        number = linker.world.number.get(had.path)
-        if number is None:
+        asked = self.writer.asked
+        row = asked.row(had.id)
+        if row is None or (row.base, row.language) != (had.base, had.language):
             return False
-        row = linker.world.files[number]
-        if (row.base, row.language) != (had.base, had.language):
-            return False
-        flow = self.writer.asked.flow(row.id)
+        flow = asked.flow(had.id)
         return flow == had.flow or (bool(flow and had.flow) and _unplaced(flow) == _unplaced(had.flow))
 
-    def _is_refiled(self, linker: Linker) -> bool:
+    def _is_refiled(self) -> bool:
         """Whether there are other files than before, or of other kinds."""
-        tree = linker.world.tree
-        for path, had in self.writer.before.items():
-            file = tree.files.get(path)
-            if file is None or had.form != (file.category, file.skip, file.note) or had.language != file.language:
+        for had in self.writer.before.values():
+            row = self.writer.asked.row(had.id)
+            if row is None or had.form != row.form or had.language != row.language:
                 return True
         return bool(self.writer.added)
+
+    def _lead(self, linker: Linker, before: dict[str, Before]) -> None:
+        """Tells where the imports lead of files that import what they did: there where they led."""
+        world, asked = linker.world, self.writer.asked
+        for path, had in before.items():
+            number = world.number[path]
+            imports = world.imports(number)
+            if imports and had.flow and _unmoved(imports) == _unmoved(unpack_imports(had.flow)):
+                targets = asked.links(had.id).imports
+                if len(targets) == len(imports) and "?" not in repr(targets):  # a path in no encoding is kept with "?"
+                    world.lead(number, targets)
 
     def _aimed(self, linker: Linker, before: Iterable[str]) -> dict[int, tuple[Target, ...]]:
         """The files whose imports lead elsewhere, though their text is the same, with where they led."""
@@ -177,6 +205,7 @@ class Linking:
     def _in_workers(self, linker: Linker, numbers: list[int]) -> Iterator[LinkedFile]:
         """Links files in parallel. All that is read of the disk or the store is read before."""
         files = linker.world.files
+        linker.world.tree.files  # noqa: B018  read here, for a worker must not ask the store
         linker.world.hold(self.writer.asked.flows())
         linker.prepare({files[number].language for number in numbers})
         for number in numbers:
@@ -193,10 +222,40 @@ class Linking:
             yield from result
 
 
+def _ledger(writer: Writer) -> Iterator[File]:
+    """The files, which are read when the first is asked for."""
+    yield from writer.ledger()
+
+
 def _unplaced(flow: bytes) -> Flow:
     """A flow without the places of its imports, which mean nothing to the linker: a line at the top moves them all."""
     found = unpack_flow(flow)
-    return found._replace(imports=tuple(row._replace(line=0, col=0) for row in found.imports))
+    return found._replace(imports=_unmoved(found.imports))
+
+
+def _unmoved(imports: Iterable[Import]) -> tuple[Import, ...]:
+    return tuple(row._replace(line=0, col=0) for row in imports)
+
+
+def _hand(linker: Linker, before: dict[str, Before], kept: Kept) -> None:
+    """Hands the C family's tables to the linker, which brings them up to date."""
+    world = linker.world
+    read = {world.number[path]: had for path, had in before.items() if had.language in C_FAMILY}
+    was = {
+        number: (Linkable(had.id, had.base, had.path, had.language, "", len(had.flow)), unpack_flow(had.flow))
+        for number, had in read.items() if had.flow
+    }  # fmt: skip
+    world.included = {number: others for number, others in kept.reach.included.items() if number not in was}
+    world.kept = kept, was
+
+
+def _kept(linker: Linker) -> Kept | None:
+    """The C family's tables, where they were made, to be kept: the files' flows are not kept with them."""
+    for names in linker.made():
+        if isinstance(names, CNames):
+            del names.table.world
+            return names.kept
+    return None
 
 
 def _c_names(linker: Linker) -> CNames:

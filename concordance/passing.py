@@ -44,7 +44,7 @@ def _run(writer: Writer) -> None:
     whole = graph.joined(edges, writer.top)
     walked = graph.Graph(whole)
     writer.put_pass("graph", whole)
-    files = [_File(*row) for row in writer.bases()]
+    files = _files(writer)
     pairs = sorted(walked.files([file.base for file in files]))
     writer.put_pass("pairs", graph.packed_pairs(pairs))
     _put_files(writer, files, pairs, loads)
@@ -68,19 +68,22 @@ def _update(writer: Writer, refiled: bool) -> None:
     come = [one for old, new in changed for one in _without(new.edges, old.edges)]
     whole = graph.patched(writer.asked.passed("graph"), gone, come, writer.top)
     writer.put_pass("graph", whole)
-    files = [_File(*row) for row in writer.bases()]
-    pairs, other = _pairs(writer, files, gone, come)
-    writer.put_pass("pairs", graph.packed_pairs(pairs))
+    pairs, other = _pairs(writer, gone, come)
+    writer.put_pass("pairs", pairs)
     loads = any(_moved(old.loads, moved) != list(unpacked(new.loads)) for old, new in changed)
     if other or loads or refiled:
-        _put_files(writer, files, pairs, writer.asked.loads())
-    elif any(file.base in moved.values() for file in files):
+        _put_files(writer, _files(writer), graph.unpacked_pairs(pairs), writer.asked.loads())
+    elif any(had.base in moved for had in writer.before.values()):
         _move_files(writer)
     was, now = (Counter(one for one in some if graph.is_run(one)) for some in (gone, come))
     if refiled or writer.retested or Counter({graph.moved_edge(one, moved): n for one, n in was.items()}) != now:
-        _put_tests(writer, files, graph.Graph(whole))
+        _put_tests(writer, _files(writer), graph.Graph(whole))
     elif moved:
         writer.put_pass("tests", passed.moved_tested(writer.asked.passed("tests"), moved))
+
+
+def _files(writer: Writer) -> list[_File]:
+    return [_File(*row) for row in writer.bases()]
 
 
 def _without(one: bytes, other: bytes) -> set[int]:
@@ -91,27 +94,27 @@ def _moved(column: bytes, moved: Mapping[int, int]) -> list[int]:
     return [moved.get(one, one) for one in unpacked(column)]
 
 
-def _pairs(writer: Writer, files: Sequence[_File], gone: Sequence[int], come: Sequence[int]) -> tuple[list[Pair], bool]:
+def _pairs(writer: Writer, gone: Sequence[int], come: Sequence[int]) -> tuple[bytes, bool]:
     """How much each file uses each now, and whether that is another order of magnitude for any of them."""
-    moved, base = writer.moved, {file.path: file.base for file in files}
-    had = graph.unpacked_pairs(writer.asked.passed("pairs"))
-    times = {(moved.get(user, user), moved.get(target, target)): count for user, target, count in had}
-    delta: Counter[tuple[str, str]] = Counter()
+    moved, read = writer.moved, {had.base for had in writer.before.values()}
+    delta: Counter[tuple[int, int]] = Counter()
     for sign, edges in ((-1, gone), (1, come)):
         for one in edges:
-            target, user = graph.ends_of(one)
-            delta[writer.owner(user), writer.owner(target)] += sign
+            target, user = map(writer.base_now, graph.ends_of(one))
+            delta[user, target] += sign
+    had = graph.Pairs(writer.asked.passed("pairs"))
+    # Those of files that were read, which may have other ids or be gone, and of others that use more or less now.
+    taken = had.take({user for user, _ in delta} | read, read)
+    times = {(moved.get(user, user), moved.get(target, target)): count for user, target, count in taken}
     other = False
-    for (user_path, target_path), count in delta.items():
-        if not count or user_path == target_path:
-            continue
-        pair = (base.get(user_path, 0), base.get(target_path, 0))
-        before = times.pop(pair, 0)
-        other |= before.bit_length() != (before + count).bit_length()
-        if before + count > 0 and all(pair):
-            times[pair] = before + count
-    known = set(base.values())
-    return sorted((*pair, count) for pair, count in times.items() if known.issuperset(pair)), other
+    for pair, count in delta.items():
+        if count and pair[0] != pair[1]:
+            before = times.pop(pair, 0)
+            other |= before.bit_length() != (before + count).bit_length()
+            if before + count > 0 and all(pair):
+                times[pair] = before + count
+    had.put((*pair, count) for pair, count in times.items() if all(map(writer.is_base, pair)))
+    return had.packed(), other
 
 
 def _put_files(writer: Writer, by_base: Sequence[_File], pairs: Sequence[Pair], loads: Mapping[int, bytes]) -> None:
@@ -133,8 +136,7 @@ def _put_files(writer: Writer, by_base: Sequence[_File], pairs: Sequence[Pair], 
 def _move_files(writer: Writer) -> None:
     """Puts the ids that files have now in place of those that they had."""
     asked, new = writer.asked.passed, writer.moved
-    needs = [(new.get(a, a), new.get(b, b), n) for a, b, n in graph.unpacked_pairs(asked("loads"))]
-    writer.put_pass("loads", graph.packed_pairs(needs))
+    writer.put_pass("loads", graph.moved_pairs(asked("loads"), new))
     rings = passed.cycles_from(asked("cycles"))
     writer.put_pass("cycles", passed.encoded([[new.get(one, one) for one in ring] for ring in rings]))
     heights = passed.standings_from(asked("layers"))

@@ -35,6 +35,7 @@ from concordance.facts.fulltext import TextWriter, astray
 from concordance.facts.handed import Reading
 from concordance.facts.known import Known, known
 from concordance.facts.write import Writer
+from concordance.kept import Kept
 from concordance.model import Entry, File, Finding, Skip
 
 FOLDER = ".concordance"
@@ -82,6 +83,7 @@ class Build:
     pages: list[Entry] | None = None  # of the program itself, which are otherwise passed over: only these are read
     walked: source.Walked | None = None  # the files, where somebody knows them who follows the disk
     seen: list[File] = field(default_factory=list)  # those that were read
+    kept: Kept = field(default_factory=Kept)  # what the last build of this process left, where it is one that stays
 
     def run(self) -> Summary:
         """Brings the store up to date."""
@@ -96,7 +98,7 @@ class Build:
         with lock.held(folder, waiting):
             headers = header_language(entry.path for entry in entries)
             readers = versions.readers()
-            before = known(folder, f"{readers} {headers}")
+            before = known(folder, f"{readers} {headers}", self.kept.known)
             try:
                 self._bring_up(folder, entries, before, readers, headers)
             except StoreBroken:  # it looked whole, and was not
@@ -180,8 +182,9 @@ class Build:
         changed: list[Entry], gone: list[str], head: str,
     ) -> None:  # fmt: skip
         started = time.time_ns() - 2_000_000_000
+        kept = self.kept.take(before.meta.get("started", "") if before is not None else "")
         with self._step("learn"):
-            learned, table = self._learn(pool, entries, before, changed)
+            learned, table = self._learn(pool, entries, before, changed, kept.macros)
         digest = macros.digest(table)
         batch.keep_macros(job.scratch, table)
         if before is not None and before.meta.get("macros") != digest:
@@ -189,7 +192,7 @@ class Build:
             self.summary.unchanged = len(entries) - len(changed)
             pool.close()
             pool.jobs = self.config.jobs
-        writer = Writer(folder, fresh=before is None)
+        writer = Writer(folder, before is None, kept.rows)
         text: TextWriter | None = None
         try:
             text = TextWriter(folder, before.meta.get("started", "") if before is not None else None)
@@ -213,12 +216,15 @@ class Build:
                 text.finish(str(started))
             pool.close()  # the linker forks, which is best done with no threads about
             with self._step("link"):
-                self._link(writer, before)
+                self._link(writer, before, kept)
             with self._step("store"):
                 made_by = f"{job.readers} {job.headers}"
                 meta = {**self._notes(), "macros": digest, "head": head, "started": str(started)}
                 text.place_it()  # first: a store that can be read has an index; one that is ahead is known by its note
                 writer.commit({"readers": made_by, **meta, **checked})
+            kept.macros = table
+            kept.now(before, meta, self.seen, gone, learned)
+            self.kept.leave(kept)
         except BaseException:
             writer.abandon()
             if text is not None:
@@ -226,9 +232,10 @@ class Build:
             raise
 
     def _learn(
-        self, pool: parallel.Pool, entries: list[Entry], before: Known | None, changed: list[Entry]
-    ) -> tuple[list[tuple[str, macros.Learned]], macros.Macros]:
-        """The macros of the changed files, and the table of all files."""
+        self, pool: parallel.Pool, entries: list[Entry], before: Known | None, changed: list[Entry],
+        table: macros.Macros | None,
+    ) -> tuple[list[tuple[str, macros.Learned]], macros.Macros]:  # fmt: skip
+        """The macros of the changed files, and the table of all files: the one that was, where they say the same."""
         endings = _macro_endings()
         fresh = [entry for entry in changed if entry.path.endswith(endings)]
         work = partial(batch.learn, self.root, largest=self.config.largest)
@@ -240,8 +247,11 @@ class Build:
                 done += len(result)
             self.progress("learn", done, len(fresh), "")
         present = {entry.path for entry in entries}
-        kept = [one for p, one in (before.macros if before else ()) if p not in learned and p in present]
-        return list(learned.items()), macros.merge([*kept, *learned.values()])
+        said = dict(before.macros) if before is not None else {}
+        if table is None or not said.keys() <= present or any(said.get(p, ()) != one for p, one in learned.items()):
+            kept = [one for path, one in said.items() if path not in learned and path in present]
+            table = macros.merge([*kept, *learned.values()])
+        return list(learned.items()), table
 
     def _extract(
         self, pool: parallel.Pool, writer: Writer, text: TextWriter, job: batch.Job, changed: list[Entry]
@@ -280,7 +290,7 @@ class Build:
         writer.put_remarks(rows, anew)
         return {"ruff": now, "ruff_problem": problem}
 
-    def _link(self, writer: Writer, before: Known | None) -> None:
+    def _link(self, writer: Writer, before: Known | None, kept: Kept) -> None:
         summary = self.summary
 
         def failed(path: str, reason: str) -> None:
@@ -288,7 +298,8 @@ class Build:
 
         config = self.config
         work = linking.Linking(
-            self.root, writer, config.jobs, config.patience, self._linked_so_far, failed, config.roots
+            self.root, writer, config.jobs, config.patience, self._linked_so_far, failed, config.roots,
+            rows=kept.rows, kept=kept.tables,
         )  # fmt: skip
         if before is None or before.meta.get("linkers") != self._notes()["linkers"]:
             work.all()
@@ -300,6 +311,7 @@ class Build:
             except Exception as error:  # a fault, which costs time and no links
                 self._say(f"what changed could not be linked alone ({error!r}): all files are linked")
                 work.all()
+        kept.rows, kept.tables = work.rows, work.kept
         summary.named, summary.resolved = writer.asked.counted()
         with self._step("pass"):
             if work.whole:

@@ -8,18 +8,19 @@ looked at again. It ends when it is interrupted, or when the repository is gone.
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from concordance import api
+from concordance import api, forked
 from concordance.collect import history, relist, source
 from concordance.config import Book
 from concordance.errors import ConcordanceError, NotARepository
 from concordance.following import POLL, Changes, Follower, Notified, Polled
+from concordance.memory import Memory
 from concordance.pipeline import Progress, Summary
-from concordance.query.index import Index
 from concordance.render.summary import BookSummary
 
 AFTERWARDS = 5.0  # seconds after an update, when all is calm: a last look, for what the system did not notify of
@@ -61,7 +62,7 @@ class Current:
         """`wishes` is asked before each update: the owners may set something else meanwhile."""
         self.root, self.out, self.wishes, self.jobs, self.progress = root, out, wishes, jobs, progress
         self._walked: source.Walked | None = None
-        self._memory: dict[str, Index] = {}
+        self._memory = Memory()
         self._head = ""
         self._written = ""  # the folder that the last book was written into
         self._updates = 0
@@ -69,17 +70,22 @@ class Current:
     def update(self, paths: Collection[str], whole: bool) -> Update | None:
         """Brings all up to date, where some paths may have changed, or `whole` says that anything may; None where
         nothing has."""
+        with forked.undisturbed():  # to look through all that is kept takes longer than most updates
+            return self._update(paths, whole)
+
+    def _update(self, paths: Collection[str], whole: bool) -> Update | None:
         began = time.perf_counter()
         before, head = self._walked, history.head(self.root)
         walked = source.walked(self.root) if whole or before is None else self._relisted(before, paths)
         known = {entry.path for entry in before[0]} if before is not None and paths else frozenset[str]()
         if self._is_same(walked, before) and head == self._head and known.isdisjoint(paths):
             return None
+        self._memory.whole = whole or (before is not None and _in_book(before, paths))
         self._walked = None  # until it is known to be in the store
         try:
             summary, book = api.book(self.root, self.out, self.wishes(), self.jobs, self.progress, walked, self._memory)
         except BaseException:
-            self._memory.clear()
+            self._memory.forget()
             raise
         self._walked, self._head, self._written = walked, head, book.out
         self._updates += 1
@@ -106,10 +112,14 @@ class Current:
 
     def _relisted(self, before: source.Walked, paths: Collection[str]) -> source.Walked:
         entries, passed = before
-        books = tuple(f"{folder}/" if folder else "" for folder in passed)
-        in_book = any(path.startswith(books) for path in paths)  # a page, or a file beside pages
-        now = None if in_book else relist.relisted(self.root, entries, paths)
+        now = None if _in_book(before, paths) else relist.relisted(self.root, entries, paths)
         return source.walked(self.root) if now is None else (now, passed)
+
+
+def _in_book(walked: source.Walked, paths: Collection[str]) -> bool:
+    """Whether one of some paths is a page, or a file beside pages."""
+    books = tuple(f"{folder}/" if folder else "" for folder in walked[1])
+    return any(path.startswith(books) for path in paths)
 
 
 class Watch:
@@ -155,6 +165,7 @@ class Watch:
             return IDLE
         if update.is_first or update.summary.read or update.summary.removed or update.book.changed or update.book.gone:
             self.tell(update)
+        gc.collect()  # now that nobody waits
         return AFTERWARDS
 
     def _failed(self, why: str) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from concordance.errors import BookFailed, NoPermission, UserError
 from concordance.facts import versions
 from concordance.facts.pagenotes import Made, PageNotes, Subject, packed, unpacked
 from concordance.facts.read import Facts
+from concordance.memory import Known, Memory
 from concordance.model import Entry
 from concordance.query.choosing import Chooser
 from concordance.query.index import Index
@@ -32,6 +33,7 @@ from concordance.render import claims, manifest
 from concordance.render.addresses import Addresses, claims_of
 from concordance.render.formats import markdown
 from concordance.render.manifest import Written
+from concordance.render.shelf import Shelf
 from concordance.render.sink import Sink, Untouched
 from concordance.render.summary import BookSummary
 
@@ -45,6 +47,7 @@ ABOUT = {
 OF_PAGES = ("file", "keywords", "folder", "folder_index", "subtree")  # pages have them, too; the rest there is once
 BATCH = 48  # subjects: about a tenth of a second's work
 _FEW = 40  # subjects that are made without other processes, which would take longer to start
+LARGE = 2000  # files of a repository whose pages of folders take so long that a second process is worth it
 _TRIED = 8  # pages of each kind, about, that are made beforehand
 
 
@@ -110,40 +113,31 @@ def _said(index: Index, path: str, first: int, last: int) -> str:
 
 def write(
     root: str, folder: str, out: str, book: Book, config: Config, progress: Callable[[int, int], None],
-    passed: Mapping[str, int], only_compared: bool = False, memory: dict[str, Index] | None = None,
+    passed: Mapping[str, int], only_compared: bool = False, memory: Memory | None = None,
 ) -> BookSummary:  # fmt: skip
     """Writes the whole book; nothing where it is as it would be, or where that is only to be found out. `memory` is
     what the last run of this process knew of the repository, and will be what this one does."""
-    with _told_why(out), forked.undisturbed(), _indexed(root, folder, out, book, passed, memory) as index:
+    memory = memory or Memory(lasts=False)
+    with _told_why(out), forked.undisturbed(), memory.used():
+        known = memory.books[out] = _known(root, folder, out, book, memory.books.get(out))
+        known.index.passed = passed
+        paths, plain = [row[1] for row in known.index.bases], plain_files(known.index)
+        addresses = known.addresses((paths, plain), lambda: Addresses(paths, root, out, plain))
+        return _Level(out, book, config, False, only_compared, memory.whole).write(known, addresses, progress)
 
-        def addresses() -> Addresses:
-            return Addresses([row[1] for row in index.bases], root, out, plain_files(index))
 
-        return _Level(folder, out, book, config, False, only_compared).write(index, addresses, progress)
-
-
-@contextmanager
-def _indexed(
-    root: str, folder: str, out: str, book: Book, passed: Mapping[str, int], memory: dict[str, Index] | None
-) -> Iterator[Index]:
-    """An index of the store as it is now: that of the last run, where it can go on."""
+def _known(root: str, folder: str, out: str, book: Book, before: Known | None) -> Known:
+    """What is known of a book, by the store as it is now: what the last run knew, where it can go on."""
     facts = Facts(folder)
-    index = memory.pop(out, None) if memory is not None else None
-    if index is None or index.book != book or not renew(index, facts):
-        if index is not None:
-            index.facts.close()
-            index.__dict__.clear()  # what it holds leads back to it, and would wait for the collector
-        index = Index(facts, root, book)
-    index.passed = passed
-    try:
-        yield index
-    except BaseException:
-        facts.close()
-        raise
-    if memory is not None:
-        memory[out] = index
-    else:
-        facts.close()
+    if before is not None and before.index.book == book and renew(before.index, facts):
+        return before
+    index = Index(facts, root, book)
+    if before is None:
+        return Known(index, PageNotes(folder, out), Shelf(out))
+    before.index.facts.close()
+    before.index.__dict__.clear()  # what it holds leads back to it, and would wait for the collector
+    before.index = index
+    return before
 
 
 def write_generated(
@@ -151,16 +145,12 @@ def write_generated(
     only_compared: bool = False,
 ) -> BookSummary:  # fmt: skip
     """Writes the pages of a book's own pages, which their own store knows."""
-    with _told_why(out), Facts(folder) as facts:
-        index = Index(facts, root, book)
-        index.of_pages = True
-
-        def addresses() -> Addresses:
-            listed = manifest.read(out).pages
-            known = frozenset(page for page, row in listed.items() if not row.kind.endswith(OF_A_PAGE))
-            return _Inner([row[1] for row in index.bases], root, out, known)
-
-        return _Level(folder, out, book, config, True, only_compared).write(index, addresses, progress)
+    with _told_why(out), closing(Known(Index(Facts(folder), root, book), PageNotes(folder, out), Shelf(out))) as known:
+        known.index.of_pages = True
+        listed = known.shelf.read().pages
+        own = frozenset(page for page, row in listed.items() if not row.kind.endswith(OF_A_PAGE))
+        addresses = _Inner([row[1] for row in known.index.bases], root, out, own)
+        return _Level(out, book, config, True, only_compared, True).write(known, addresses, progress)
 
 
 def own_entries(root: str, out: str) -> list[Entry]:
@@ -213,27 +203,25 @@ def _told_why(out: str) -> Iterator[None]:
 class _Level:
     """The pages of a repository's files, or the pages of those pages: each is written for itself, into one book."""
 
-    folder: str
     out: str
     book: Book
     config: Config
     generated: bool
     only_compared: bool
+    whole: bool  # whether all pages are looked at
 
-    def write(
-        self, index: Index, addressing: Callable[[], Addresses], progress: Callable[[int, int], None]
-    ) -> BookSummary:
+    def write(self, known: Known, addresses: Addresses, progress: Callable[[int, int], None]) -> BookSummary:
         """Writes what is not as it would be."""
         out, summary = self.out, BookSummary(self.out)
-        listed, unfinished = manifest.read(out)
+        index, shelf = known.index, known.shelf
+        listed, unfinished = shelf.read()
         before = {page: row for page, row in listed.items() if row.kind.endswith(OF_A_PAGE) == self.generated}
         others = {page: row for page, row in listed.items() if page not in before and self.book.generated}
         settled = not unfinished and len(before) + len(others) == len(listed)
         sink = Untouched(out, listed) if self.only_compared else Sink(out, listed)
-        notes = PageNotes(self.folder, out)
-        addresses = addressing()
-        chooser = Chooser(index, notes, self._made_of(index, addresses), manifest.mark(before.values()), self.generated)
-        astray = sink.astray(before)
+        made_of, mark = self._made_of(index, addresses), shelf.mark(before.values())
+        chooser = Chooser(index, known.notes, made_of, mark, self.generated)
+        astray = sink.astray(before) if shelf.is_due(self.whole) else []
         if settled and before and not astray and chooser.is_current:
             summary.listing = self.only_compared and sink.finish(listed.values(), False)
             return _counted(summary, list(before.values()))
@@ -245,7 +233,7 @@ class _Level:
         sink.tidy()
         desk = _Desk(index, addresses, out, listed, sink, OF_A_PAGE if self.generated else "")
         made: dict[Subject, Made] = {}
-        rows = [row for page, row in before.items() if page in choice.kept]
+        rows = [row for page, row in before.items() if not choice.anew and page not in choice.replaced]
         rows += _made(desk, work, self.config, progress, summary, made)
         names = {row.page for row in rows}
         if len(names) != len(rows):
@@ -258,9 +246,11 @@ class _Level:
         _counted(summary, rows)
         touched = bool(unfinished or summary.written or summary.removed)
         summary.listing = sink.finish([*rows, *others.values()], more and touched)
-        if not summary.failed and not self.only_compared:
-            chooser.note(choice, made, manifest.mark(rows))
-        notes.close()
+        if not self.only_compared:
+            mark = manifest.mark(rows)
+            shelf.wrote([*rows, *others.values()], more and touched, mark)
+            if not summary.failed:
+                chooser.note(choice, made, mark)
         return summary
 
     def _work(self, index: Index, addresses: Addresses, others: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -325,6 +315,8 @@ def _made(
     if len(work) > _FEW:
         _look_around(desk.index, work)
         results = forked.each(desk, make, _batches(work), config.jobs, config.patience)
+    elif config.jobs > 1 and len(desk.index.bases) > LARGE:
+        results = forked.beside(desk, make, _few(work), config.patience)
     else:
         results = parallel.here(partial(_subject_of, desk), work)
     for result in results:
@@ -353,6 +345,21 @@ def _together(made: dict[Subject, Made]) -> None:
         if other is not None:
             slots = packed(unpacked(one.slots) | unpacked(other.slots))
             made[kind, about], made["keywords", about] = one._replace(slots=slots), other._replace(slots=slots)
+
+
+def _few(work: list[Subject]) -> list[list[Subject]]:
+    """The same of few, each for itself. What is counted for pages of the whole is kept by the process that makes them:
+    they come first, for this one."""
+    files: dict[str, list[Subject]] = {}
+    for kind, subject in work:
+        if kind in ("file", "keywords"):
+            files.setdefault(subject, []).append((kind, subject))
+    others = sorted((one for one in work if one[0] not in ("file", "keywords")), key=lambda one: (_of_part(one), one))
+    return [*([one] for one in others), *files.values()]
+
+
+def _of_part(subject: Subject) -> bool:
+    return subject[0] not in ("book", "report")
 
 
 def _batches(work: list[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:

@@ -147,7 +147,7 @@ def read_or_die(job: batch.Job, entries: list[Entry]) -> list[Reading]:
     return batch.read(job, entries)
 
 
-def wait_for(what: Callable[[], Any], seconds: float = 30) -> Any:
+def wait_for(what: Callable[[], Any], seconds: float = 120) -> Any:
     """What is true in the end, or fails."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -14,12 +14,13 @@ from concordance.config import Config
 from concordance.extract import macros
 from concordance.facts import schema
 from concordance.facts.graph import Graph, unpacked_pairs
-from concordance.facts.handed import Reading
+from concordance.facts.handed import Linkable, Reading
 from concordance.facts.linkrows import LinkedFile
 from concordance.facts.pack import unpack_links
 from concordance.facts.passed import TestedFiles, clusters_from, cycles_from, standings_from
 from concordance.facts.read import Facts
 from concordance.facts.write import Writer
+from concordance.link.ckept import Kept
 from concordance.link.linker import Linker
 from concordance.linking import Linking
 from concordance.model import Entry, unpacked
@@ -45,8 +46,11 @@ class _Here(Linking):
 class Book:
     """A repository, its store that is kept up to date, and one that is made anew."""
 
-    def __init__(self, home: Path, files: Mapping[str, str]) -> None:
-        self.home, self.root = home, home / "repo"
+    def __init__(self, home: Path, files: Mapping[str, str], keeps: bool = True) -> None:
+        """`keeps`: as in a process that stays, what can be is kept from one edit to the next."""
+        self.home, self.root, self.keeps = home, home / "repo", keeps
+        self.tables: Kept | None = None
+        self.rows: list[Linkable] | None = None
         self.files: dict[str, str] = {}
         self.known: dict[tuple[str, str], Reading] = {}
         self.linked: set[str] = set()  # by the last edit
@@ -96,12 +100,14 @@ class Book:
         return self.known[path, text]
 
     def _bring_up(self, folder: Path, changed: Mapping[str, str], gone: set[str], fresh: bool) -> None:
-        writer = Writer(str(folder), fresh)
+        writer = Writer(str(folder), fresh, self.rows if not fresh else None)
         try:
             writer.put(self._read(path, text) for path, text in changed.items())
             for path in gone:
                 writer.remove(path)
             work = _Here(str(self.root), writer, 1, 60.0, lambda done, total: None, _raise, Config().roots)
+            if not fresh:
+                work.rows, work.kept = self.rows, self.tables
             if fresh:
                 work.all()
             else:
@@ -112,6 +118,7 @@ class Book:
                 passing.update(writer, work.refiled)
             if not fresh:
                 self.linked, self.moved = work.linked or set(), writer.moved
+                self.rows, self.tables = (work.rows, work.kept) if self.keeps else (None, None)
             writer.commit({"started": "0"})
         except BaseException:
             writer.abandon()

@@ -6,12 +6,14 @@ import os
 import shutil
 import socket
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
 import books
 import program
 import pytest
+from linked import Repository
 from program import git, ledger, write
 
 from bench import hostile
@@ -59,6 +61,46 @@ def test_names_in_git(folder: Path) -> None:
     git(folder, "commit", "-q", "-m", "odd")
     program.age(folder)
     held(folder)
+
+
+# What leads back to itself, or far away
+
+_USE = "x.go()\n"
+_END = "class X:\n    def go(self): pass\n\n\nx = X()\n"
+_FAR = {  # what each of many files of Python says, by its number and that of the next; whether the last leads to the first
+    "classes in a circle": (lambda k, n: f"import m{n}\n\n\nclass C{k}(m{n}.C{n}): pass\n", True),
+    "classes in a chain": (lambda k, n: f"import m{n}\n\n\nclass X(m{n}.X):\n    def go{k}(self): self.go()\n", False),
+    "names in a circle": (lambda k, n: f"from m{n} import x\n{_USE}", True),
+    "names in a chain": (lambda k, n: f"from m{n} import x\n{_USE}", False),
+    "stars in circles": (lambda k, n: "".join(f"from m{m} import *\n" for m in (n, k * 7 % 120, k * 5 % 120)) + _USE, True),
+    "stars both ways": (lambda k, n: f"from m{max(0, k - 1)} import *\nfrom m{n} import *\n{_USE}", False),
+}
+
+
+@pytest.mark.parametrize("shape", _FAR)
+def test_many_files_that_lead_to_one_another(shape: str, tmp_path: Path) -> None:
+    """What one has found out is there for the next, and the answer is the same whoever comes first, however far it is."""
+    said, is_round = _FAR[shape]
+    files = {f"m{k}.py": ("python", said(k, (k + 1) % 120 if is_round else k + 1)) for k in range(120)}
+    files.update({} if is_round else {"m120.py": ("python", _END)})
+    began = time.process_time()
+    one = Repository(tmp_path, files)
+    other = Repository(tmp_path, files, backwards=True)
+    assert time.process_time() - began < 10
+    assert one.links == {path: other.links[path] for path in one.links}
+    if "x.go" in files["m0.py"][1] and not is_round:
+        assert one.at("m0.py", files["m0.py"][1].count("\n"), 3) == ["m120.py#X.go exact"]
+
+
+def test_classes_above_one_another_are_searched_nearest_first(tmp_path: Path) -> None:
+    texts = {
+        "a.py": "import b\n\n\nclass A(b.B):\n    def go(self): self.far()\n",
+        "b.py": "import a, c\n\n\nclass B(a.A, c.C):\n    pass\n",
+        "c.py": "import a\n\n\nclass C(a.A):\n    def far(self): self.go()\n",
+    }
+    one = Repository(tmp_path, {path: ("python", text) for path, text in texts.items()})
+    assert one.at("a.py", 5, 25) == ["c.py#C.far exact"]
+    assert one.at("c.py", 5, 26) == ["a.py#A.go exact"]
 
 
 # What git repositories can be

@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "concordance"
 FILES = sorted(PACKAGE.rglob("*.py"))
 LEFT = ["version", "signs", "kinds", "model", "blocks", "errors", "config", "tomllines", "settings", "plugins"]
 STAGES = ["collect", "extract", "facts", "link", "passes", "query", "render", "serve"]
-RIGHT = ["noted", "batch", "parallel", "forked", "linking", "comparing", "differing", "writing", "showing", "checking", "staleness", "passing", "pipeline",
+RIGHT = ["kept", "memory", "noted", "batch", "parallel", "forked", "linking", "comparing", "differing", "writing", "showing", "checking", "staleness", "passing", "pipeline",
          "api", "options", "following", "watching", "terminal", "tasks", "cli"]  # fmt: skip
 ORDER = {name: place for place, name in enumerate([*LEFT, *STAGES, *RIGHT])}
 PLUG_INS = ("extract/languages", "extract/rules", "link/languages", "link/bridges", "passes", "query/commands",
@@ -26,7 +26,7 @@ FENCES = {  # module: where it may be imported
     "socket": ("serve",),
     "starlette": ("serve",),
 }
-BROAD = ("extract/engine.py", "parallel.py", "pipeline.py", "watching.py", "serve/web.py", "cli.py")
+BROAD = ("extract/engine.py", "parallel.py", "forked.py", "pipeline.py", "watching.py", "serve/web.py", "cli.py")
 MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 
 

@@ -85,7 +85,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Sta
 
 def stopped(point: str, folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(STOPPING), point, "build", str(folder)]
-    return subprocess.run(command, env=program.environment(), capture_output=True, text=True, check=False, start_new_session=True, timeout=60)
+    return subprocess.run(command, env=program.environment(), capture_output=True, text=True, check=False, start_new_session=True, timeout=120)
 
 
 def cases() -> Iterator[tuple[str, bool]]:

@@ -428,7 +428,7 @@ def test_a_running_build_is_waited_for_and_said(repo: Path) -> None:
     with held(repo):
         began = time.monotonic()
         done = concord("define", "Tree", "--json", cwd=repo)
-        assert 2 < time.monotonic() - began < 30
+        assert 2 < time.monotonic() - began < 120
     assert json.loads(done.stdout)[0]["path"] == "a.py"
     assert "a build of this repository is running; waiting" in done.stderr
     assert "last complete store" in done.stderr
@@ -440,7 +440,7 @@ def test_a_build_that_ends_in_time_is_used(repo: Path) -> None:
     with held(repo):
         asked = program.started("define", "Tree", "--json", cwd=repo)
         line = asked.stderr.readline() if asked.stderr else ""
-    out, err = asked.communicate(timeout=60)
+    out, err = asked.communicate(timeout=120)
     assert "waiting" in line
     assert "last complete store" not in err
     assert json.loads(out)
@@ -454,7 +454,7 @@ def test_without_a_complete_store_the_build_is_waited_for(repo: Path) -> None:
         lines = [asked.stderr.readline() for _ in range(2)] if asked.stderr else []
         assert "no complete store" in lines[1]
         assert asked.poll() is None
-    out, _ = asked.communicate(timeout=60)
+    out, _ = asked.communicate(timeout=120)
     assert json.loads(out)
 
 

@@ -103,7 +103,7 @@ def test_edits_at_random(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(again, "MANY", 1000 if seed % 8 else 0)  # so that names are followed, however many ask for them
     kinds = [("python",), ("c",), ("ecma",), ("python", "c"), ("go", "rust", "java"), ("python", "shell")]
     made = Repository(7000 + seed, kinds[seed % len(kinds)])
-    book = Book(tmp_path, made.text())
+    book = Book(tmp_path, made.text(), keeps=seed % 4 > 0)
     for step in range(6):
         made.edit()
         book.edit(made.text())

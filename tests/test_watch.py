@@ -264,6 +264,35 @@ def test_updates(repo: Path, tmp_path: Path) -> None:
     assert _is_as_if_built_anew(repo, repo / "docs", tmp_path)
 
 
+def test_others_write_the_book_meanwhile(repo: Path, tmp_path: Path) -> None:
+    """What a process that stays remembers of notes and pages counts only as long as nobody else has written them."""
+    out = repo / "docs"
+    current = Current(str(repo), str(out), Book, 2, _quiet)
+
+    def edited(text: str, by_us: bool) -> None:
+        write(repo, {"a.py": text})
+        if by_us:
+            assert current.update(["a.py"], False) is not None
+        else:
+            concord("build", repo, "--out", out)
+
+    current.update([], True)
+    edited("class Tree:\n    pass\n", True)
+    edited("class Shrub:\n    pass\n", False)
+    edited("class Shrub:\n    def grow(self): pass\n", True)
+    assert _is_as_if_built_anew(repo, out, tmp_path / "1")
+    before = books.contents(out)
+    edited("class Shrub:\n    def fell(self): pass\n", True)
+    for path, data in before.items():  # as git does, when it puts the pages of another commit in their place
+        (out / path).write_bytes(data)
+    edited("class Shrub:\n    def fell(self, axe): pass\n", True)
+    assert _is_as_if_built_anew(repo, out, tmp_path / "2")
+    (out / "a.py_docs.md").unlink()
+    write(repo, {"plain.cpp": "int plain;\n"})
+    current.update(["plain.cpp"], True)
+    assert _is_as_if_built_anew(repo, out, tmp_path / "3")
+
+
 def test_a_checkout_is_one_update(repo: Path, tmp_path: Path) -> None:
     git(repo, "checkout", "-q", "-b", "other")
     write(repo, {f"part{n % 30}/m{n}.py": f"def f{n}(): pass\n" for n in range(600)})

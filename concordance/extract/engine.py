@@ -41,6 +41,7 @@ def languages() -> tuple[Language, ...]:
     return tuple(plugins.load(LANGUAGES, name).LANGUAGE for name in readers())
 
 
+@cache
 def language_of(name: str) -> Language:
     """How a language's names are written; that of plain text, where it has no reader."""
     found: Language = plugins.load(LANGUAGES, name if name in readers() else "text").LANGUAGE

@@ -10,6 +10,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
+from typing import NamedTuple
 
 from concordance.model import Links
 
@@ -20,12 +21,27 @@ from .pack import unpack_links
 _PART = 500
 
 
+class FileRow(NamedTuple):
+    """What is asked of one file's line in the ledger."""
+
+    base: int
+    language: str
+    form: tuple[str, ...]  # as in `Before`
+
+
 class Asked:
     """Answers from the tables."""
 
     def __init__(self, connection: sqlite3.Connection, guarded: Callable[[], AbstractContextManager[None]]) -> None:
         self._run, self._guarded = connection, guarded
         self._mentions: list[tuple[int, bytes]] | None = None
+
+    def row(self, file: int) -> FileRow | None:
+        """A file's line in the ledger; None where there is none."""
+        query = "SELECT base, language, category, skip, note FROM file WHERE id = ?"
+        with self._guarded():
+            row = self._run.execute(query, (file,)).fetchone()
+        return FileRow(row[0], row[1], tuple(row[2:])) if row else None
 
     def flow(self, file: int) -> bytes:
         """A file's flow; empty where it has none."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import struct
 from array import array
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from itertools import accumulate
 from typing import NamedTuple
@@ -245,3 +246,50 @@ def unpacked_pairs(packed: bytes) -> list[Pair]:
     numbers = array("I")
     numbers.frombytes(packed)
     return list(zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True))
+
+
+def moved_pairs(packed: bytes, moved: Mapping[int, int]) -> bytes:
+    """Pairs of files with the ids that files have now."""
+    numbers = array("I", packed)
+    for place in [place for place, one in enumerate(numbers) if one in moved]:
+        if place % 3 < 2:
+            numbers[place] = moved[numbers[place]]
+    return numbers.tobytes()
+
+
+class Pairs:
+    """Sorted pairs of files, of which some are taken out and put in again without a look at all others."""
+
+    def __init__(self, packed: bytes) -> None:
+        self._numbers = array("I", packed)
+
+    def take(self, users: Collection[int], either: Collection[int]) -> list[Pair]:
+        """Takes out the pairs of some users, and those of which one end is one of some."""
+        numbers = self._numbers
+        ends = zip(numbers[::3], numbers[1::3], strict=True)
+        places = [place for place, (user, target) in enumerate(ends) if user in users or target in either]
+        found = [(numbers[3 * place], numbers[3 * place + 1], numbers[3 * place + 2]) for place in places]
+        left, done = array("I"), 0
+        for place in places:
+            left.extend(numbers[done : 3 * place])
+            done = 3 * place + 3
+        left.extend(numbers[done:])
+        self._numbers = left
+        return found
+
+    def put(self, pairs: Iterable[Pair]) -> None:
+        """Puts in pairs that are not there."""
+        numbers = self._numbers
+        users, targets, made, done = numbers[::3], numbers[1::3], array("I"), 0
+        for pair in sorted(pairs):
+            begin, end = bisect_left(users, pair[0]), bisect_right(users, pair[0])
+            place = 3 * bisect_left(targets, pair[1], begin, end)
+            made.extend(numbers[done:place])
+            made.extend(pair)
+            done = place
+        made.extend(numbers[done:])
+        self._numbers = made
+
+    def packed(self) -> bytes:
+        """All that are left, as bytes."""
+        return self._numbers.tobytes()

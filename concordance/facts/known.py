@@ -23,13 +23,16 @@ class Known(NamedTuple):
     macros: list[tuple[str, Learned]]
 
 
-def known(folder: str, readers: str) -> Known | None:
-    """The last build by these readers; None where there is none, it is another's or broken, or best made anew."""
+def known(folder: str, readers: str, kept: Known | None = None) -> Known | None:
+    """The last build by these readers; None where there is none, it is another's or broken, or best made anew. `kept`
+    may be it."""
     try:
         with Facts(folder) as facts:
             meta = facts.meta()
             if meta.get("readers") != readers or schema.is_outgrown(meta):
                 return None
+            if kept is not None and kept.meta.get("started") == meta.get("started"):
+                return kept._replace(meta=meta)
             return Known({file.path: file for file in facts.files()}, meta, facts.macros())
     except StoreBroken:
         return None

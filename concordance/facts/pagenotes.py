@@ -61,20 +61,36 @@ class PageNotes:
         self.path = os.path.join(folder, f"pages-{name}.db")
         self._numbers: dict[Subject, int] = {}
         self._open: sqlite3.Connection | None = None
+        self._seen: tuple[int, ...] = ()  # the file, and its state when it was last read or written here
+        self._subjects: dict[Subject, tuple[str, ...]] | None = None
+        self._tables: dict[str, dict[str, dict[str, Any]]] = {}
 
     def meta(self) -> dict[str, str]:
-        """What was noted of the whole; nothing where there are no notes that can be read."""
+        """What was noted of the whole; nothing where there are no notes that can be read. What was read of them before
+        is kept, where nobody else has written them since."""
         if not schema.is_ours(self.path):
+            self.close()
             return {}
         try:
-            self._open = schema.connect(self.path, "rw")
+            if self._open is None or self._state() != self._seen:
+                self.close()
+                self._open = schema.connect(self.path, "rw")
+                self._seen = self._state()
             return {str(key): str(value) for key, value in self._open.execute("SELECT key, value FROM meta")}
-        except sqlite3.Error:
+        except (OSError, sqlite3.Error):
             self.close()
             return {}
 
+    def _state(self) -> tuple[int, ...]:
+        (version,) = self._connection.execute("PRAGMA data_version").fetchone()  # another when others have written
+        found = os.stat(self.path)
+        return found.st_dev, found.st_ino, version
+
     def close(self) -> None:
         """Lets go of the notes."""
+        self._subjects = None
+        self._tables.clear()
+        self._numbers.clear()
         if self._open is not None:
             self._open.close()
             self._open = None
@@ -87,6 +103,8 @@ class PageNotes:
 
     def subjects(self) -> dict[Subject, tuple[str, ...]]:
         """All subjects, with the pages that were made of each."""
+        if self._subjects is not None:
+            return self._subjects
         found: dict[Subject, tuple[str, ...]] = {}
         with _guarded():
             rows = self._connection.execute("SELECT number, kind, about, pages FROM subject")
@@ -94,6 +112,7 @@ class PageNotes:
                 subject = (str(kind), os.fsdecode(about))
                 self._numbers[subject] = number
                 found[subject] = tuple(map(os.fsdecode, msgspec.msgpack.decode(pages)))
+        self._subjects = found
         return found
 
     def readers(self, slots: Iterable[int]) -> set[Subject]:
@@ -109,15 +128,19 @@ class PageNotes:
 
     def shared(self) -> dict[str, Digests]:
         """The digests of the tables that pages share, as they were."""
-        with _guarded():
-            rows = self._connection.execute("SELECT name, packed FROM shared").fetchall()
-            return {str(name): _decoded(packed) for name, packed in rows}
+        return self._table("shared")
 
     def summaries(self) -> dict[str, Summary]:
         """What was counted of each file, by what it is."""
-        with _guarded():
-            rows = self._connection.execute("SELECT name, packed FROM summary").fetchall()
-            return {str(name): _decoded(packed) for name, packed in rows}
+        return self._table("summary")
+
+    def _table(self, name: str) -> dict[str, dict[str, Any]]:
+        known = self._tables.get(name)
+        if known is None:
+            with _guarded():
+                rows = self._connection.execute(f"SELECT name, packed FROM {name}").fetchall()  # noqa: S608
+                known = self._tables[name] = {str(one): _decoded(packed) for one, packed in rows}
+        return known
 
     def write(
         self, meta: Mapping[str, str], made: Mapping[Subject, Made], shared: Mapping[str, Digests],
@@ -190,6 +213,7 @@ class PageNotes:
         shared: Mapping[str, Digests], summaries: Mapping[str, Summary],
     ) -> None:  # fmt: skip
         run = self._connection.execute
+        subjects = self.subjects()
         run("BEGIN IMMEDIATE")
         top = max(self._numbers.values(), default=0)
         added: dict[int, list[int]] = {}
@@ -208,6 +232,7 @@ class PageNotes:
             every = packed(old.union(_numbers(one.slots)))
             values = (number, kind, os.fsencode(about), every, _pages(one.pages))
             run("INSERT OR REPLACE INTO subject VALUES (?, ?, ?, ?, ?)", values)
+            subjects[kind, about] = one.pages
         for slot, numbers in added.items():
             row = run("SELECT subjects FROM reader WHERE slot = ?", (slot,)).fetchone()
             known = _numbers(row[0]) if row else array("I")
@@ -215,10 +240,18 @@ class PageNotes:
             run("INSERT OR REPLACE INTO reader VALUES (?, ?)", (slot, known.tobytes()))
         for subject in gone:
             run("DELETE FROM subject WHERE number = ?", (self._numbers.pop(subject, 0),))
-        self._connection.executemany("INSERT OR REPLACE INTO shared VALUES (?, ?)", _encoded(shared))
-        self._connection.executemany("INSERT OR REPLACE INTO summary VALUES (?, ?)", _encoded(summaries))
+            subjects.pop(subject, None)
+        self._renew("shared", shared)
+        self._renew("summary", summaries)
         self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
         run("COMMIT")
+
+    def _renew(self, name: str, tables: Mapping[str, Mapping[str, Any]]) -> None:
+        """Puts those tables in place that are not as they were."""
+        before = self._table(name)
+        other = {one: dict(rows) for one, rows in tables.items() if rows != before.get(one)}
+        self._connection.executemany(f"INSERT OR REPLACE INTO {name} VALUES (?, ?)", _encoded(other))  # noqa: S608
+        before |= other
 
 
 def packed(slots: Iterable[int]) -> bytes:

@@ -39,12 +39,12 @@ def packed_tested(rows: Mapping[int, tuple[Sequence[tuple[int, Sequence[int]]], 
 def moved_tested(data: bytes, moved: Mapping[int, int]) -> bytes:
     """The tests of files with the ids that files and tests have now."""
     rows = msgspec.msgpack.decode(data, type=_Tested) if data else {}
-    return encoded({
-        moved.get(base, base): (
-            [(steps, packed([moved.get(one, one) for one in unpacked(column)])) for steps, column in near], farther
-        )
-        for base, (near, farther) in rows.items()
-    })  # fmt: skip
+    for near, _ in rows.values():
+        for place, (steps, column) in enumerate(near):
+            ids = unpacked(column)
+            if not moved.keys().isdisjoint(ids):
+                near[place] = (steps, packed([moved.get(one, one) for one in ids]))
+    return encoded({moved.get(base, base): row for base, row in rows.items()})
 
 
 class TestedFiles:

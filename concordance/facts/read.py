@@ -7,23 +7,20 @@ build that ends meanwhile is seen by the next one who opens the store.
 from __future__ import annotations
 
 import os
-import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
-from types import TracebackType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import msgspec
 
-from concordance.errors import StoreBroken
 from concordance.model import Category, Change, File, FileFacts, Finding, Flow, Links, Term, Trust
 
 from . import pack, schema
 from .handed import Learned
+from .linkrows import Columns, rows_of
 from .pack import Named, Outline, unpack, unpack_flow, unpack_links, unpack_named, unpack_outline, unpack_terms
+from .store import Store
 from .touched import Aspect
-
-Decoded = TypeVar("Decoded")
 
 
 class Place(NamedTuple):
@@ -48,89 +45,8 @@ class Place(NamedTuple):
         return self.key.rpartition(".")[0]
 
 
-class Facts:
+class Facts(Store):
     """A store that is open for reading."""
-
-    def __init__(self, folder: str) -> None:
-        self.path = os.path.join(folder, "index.db")
-        if not schema.is_ours(self.path):
-            raise StoreBroken(f"{self.path} is no store", "Ask without --no-update, which builds it")
-        self._connection = self._opened()
-        if self.meta().get("schema") != str(schema.VERSION):
-            self._connection.close()
-            raise StoreBroken(f"{self.path} was made by another version", "Ask without --no-update, which builds it")
-
-    def _opened(self) -> sqlite3.Connection:
-        """A connection that sees one snapshot for as long as it is open."""
-        try:
-            connection = schema.connect(self.path, "ro")
-            connection.execute("BEGIN")
-            connection.execute("SELECT count(*) FROM meta")
-        except sqlite3.OperationalError:
-            # A database with a log wants to lay a file beside it, which not every folder lets it.
-            if _size(f"{self.path}-wal") or os.access(os.path.dirname(self.path), os.W_OK):
-                raise self._broken() from None
-            connection = schema.connect(self.path, "immutable")
-        except sqlite3.Error as error:
-            raise self._broken() from error
-        return connection
-
-    def _broken(self) -> StoreBroken:
-        return StoreBroken(f"the store {self.path} is damaged", "Remove it and build again: concord build")
-
-    def _rows(self, query: str, values: tuple[object, ...] = ()) -> Iterator[tuple[Any, ...]]:
-        try:
-            yield from self._connection.execute(query, values)
-        except sqlite3.Error as error:
-            raise self._broken() from error
-
-    def _all(self, query: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
-        """All rows at once: for many that are all wanted."""
-        try:
-            return self._connection.execute(query, values).fetchall()
-        except sqlite3.Error as error:
-            raise self._broken() from error
-
-    def _row(self, query: str, *values: object) -> tuple[Any, ...] | None:
-        try:
-            row: tuple[Any, ...] | None = self._connection.execute(query, values).fetchone()
-        except sqlite3.Error as error:
-            raise self._broken() from error
-        return row
-
-    def _packed(self, table: str, path: str) -> bytes | None:
-        """What a table keeps of a file."""
-        query = f"SELECT packed FROM {table} JOIN file ON {table}.file = file.id WHERE path = ?"  # noqa: S608
-        row = self._row(query, schema.stored_path(path))
-        return bytes(row[0]) if row else None
-
-    def _count(self, table: str) -> int:
-        row = self._row(f"SELECT count(*) FROM {table}")  # noqa: S608
-        return int(row[0]) if row else 0
-
-    def _decoded(self, decode: Callable[[bytes], Decoded], packed: bytes) -> Decoded:
-        try:
-            return decode(packed)
-        except (TypeError, ValueError) as error:
-            raise self._broken() from error
-
-    def __enter__(self) -> Facts:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def reopen(self) -> None:
-        """Opens the store anew: a connection must not be used on both sides of a fork. That of the other side is kept,
-        for to close it is the other side's to do."""
-        self._inherited = self._connection
-        self._connection = self._opened()
-
-    def close(self) -> None:
-        """Lets go of the store."""
-        self._connection.close()
 
     def touched_since(self, update: int) -> dict[str, set[str]]:
         """What changed since an update, by aspect; every aspect is there."""
@@ -138,10 +54,6 @@ class Facts:
         for aspect, key in self._rows("SELECT aspect, key FROM touched WHERE at > ?", (update,)):
             found[aspect].add(os.fsdecode(key))
         return found
-
-    def meta(self) -> dict[str, str]:
-        """What the build noted of itself."""
-        return {str(key): str(value) for key, value in self._rows("SELECT key, value FROM meta")}
 
     def files(self) -> Iterator[File]:
         """The ledger, in the order of paths."""
@@ -304,6 +216,14 @@ class Facts:
         """The id, key and kind of every symbol, and whether it is only declared."""
         return self._all("SELECT id, key, kind, declaration FROM symbol")
 
+    def symbols_of(self, path: str) -> list[tuple[int, str, str, int, int]]:
+        """The same of one file, in the order of the text, and whether each is a test."""
+        query = (
+            "SELECT symbol.id, key, kind, declaration, test FROM symbol JOIN file ON symbol.file = file.id "
+            "WHERE path = ? ORDER BY place"
+        )
+        return self._all(query, (schema.stored_path(path),))
+
     def users_of_file(self, path: str) -> list[tuple[int, int, int, int, int]]:
         """Who uses a file or any symbol of it: target, user, roles, trust, and how often."""
         base = self.base(path)
@@ -354,6 +274,24 @@ class Facts:
         """Who uses what, over all: user and target, of trust via_import and above."""
         return self._all("SELECT user, target FROM used WHERE trust >= ?", (Trust.VIA_IMPORT,))
 
+    def used_pairs_into(self, first: int, last: int) -> list[tuple[int, int]]:
+        """The same, of a stretch of targets."""
+        query = "SELECT user, target FROM used WHERE target BETWEEN ? AND ? AND trust >= ?"
+        return self._all(query, (first, last, Trust.VIA_IMPORT))
+
+    def used_from(self, path: str) -> set[int]:
+        """What a file uses, its own symbols, too: ids, of trust via_import and above."""
+        query = "SELECT uses FROM linked JOIN file ON linked.file = file.id WHERE path = ?"
+        row = self._row(query, schema.stored_path(path))
+        columns = self._decoded(msgspec.msgpack.Decoder(Columns).decode, row[0]) if row else ()
+        rows = rows_of(columns) if columns else []
+        return {target for target, _, _, trust, _ in rows if trust >= Trust.VIA_IMPORT}
+
+    def sum_of_bases(self) -> int:
+        """A number that is another where a file has another base."""
+        row = self._row("SELECT sum(base) FROM file")
+        return int(row[0] or 0) if row else 0
+
     def term_files(self) -> list[tuple[str, int]]:
         """In how many files each term stands, of all terms."""
         return self._all("SELECT text, files FROM term")
@@ -368,6 +306,16 @@ class Facts:
         """The terms of a file."""
         packed = self._packed("facts", path)
         return self._decoded(unpack_terms, packed) if packed is not None else ()
+
+    def read_paths(self) -> set[str]:
+        """The files that have facts."""
+        query = "SELECT path FROM file WHERE EXISTS (SELECT 1 FROM facts WHERE facts.file = file.id)"
+        return {schema.path_from(row[0]) for row in self._rows(query)}
+
+    def is_read(self, path: str) -> bool:
+        """Whether a file has facts."""
+        query = "SELECT 1 FROM facts JOIN file ON facts.file = file.id WHERE path = ?"
+        return self._row(query, schema.stored_path(path)) is not None
 
     def read_count(self) -> int:
         """How many files have facts."""
@@ -397,10 +345,6 @@ def _parts(values: Iterable[int]) -> Iterator[tuple[int, ...]]:
     left = iter(values)
     while part := tuple(islice(left, 500)):
         yield part
-
-
-def _size(path: str) -> int:
-    return os.lstat(path).st_size if os.path.lexists(path) else 0
 
 
 def _place(row: tuple[Any, ...]) -> Place:

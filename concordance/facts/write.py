@@ -39,7 +39,8 @@ _NO_SPACE = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 class Writer:
     """Writes one build. Leave it by `commit` or `abandon`."""
 
-    def __init__(self, folder: str, fresh: bool) -> None:
+    def __init__(self, folder: str, fresh: bool, rows: Iterable[Linkable] | None = None) -> None:
+        """`rows` are the files, where they are known."""
         self.path = os.path.join(folder, "index.db")
         self.fresh = fresh
         self.target = f"{self.path}.{os.getpid()}.new" if fresh else self.path
@@ -61,7 +62,7 @@ class Writer:
             if fresh:
                 self._begin()
             else:
-                self._resume()
+                self._resume(rows)
             self._connection.execute("BEGIN IMMEDIATE")
 
     @property
@@ -79,12 +80,15 @@ class Writer:
         self._connection.executescript("PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
         self._connection.executescript(schema.TABLES)
 
-    def _resume(self) -> None:
+    def _resume(self, rows: Iterable[Linkable] | None) -> None:
         self._open = schema.connect(self.target, "rw")
-        self._connection.execute("PRAGMA synchronous = NORMAL")
-        rows = self._connection.execute("SELECT base, id, path FROM file ORDER BY base").fetchall()
-        self._ids = {schema.path_from(path): identity for _, identity, path in rows}
-        self._old_bases = [(base, schema.path_from(path)) for base, _, path in rows]
+        run = self._connection.execute
+        run("PRAGMA synchronous = NORMAL")
+        known = [(row.base, row.id, row.path) for row in rows] if rows is not None else [
+            (base, one, schema.path_from(path)) for base, one, path in run("SELECT base, id, path FROM file").fetchall()
+        ]  # fmt: skip
+        self._ids = {path: identity for _, identity, path in known}
+        self._old_bases = sorted((base, path) for base, _, path in known)
         self._next = max(self._ids.values(), default=0) + 1
         (base,) = self._connection.execute("SELECT max(base) FROM file").fetchone()
         (symbol,) = self._connection.execute("SELECT max(id) FROM symbol").fetchone()
@@ -238,8 +242,20 @@ class Writer:
 
     def owner(self, identity: int) -> str:
         """The file that an id belongs to, or belonged to before this update."""
+        return self._owner(identity)[1]
+
+    def base_now(self, identity: int) -> int:
+        """The base that the file of an id has now; 0 where it is gone."""
+        base, path = self._owner(identity)
+        return self.moved.get(base, base) if path in self._ids else 0
+
+    def is_base(self, base: int) -> bool:
+        """Whether a file has a base now."""
+        return self._owner(base)[0] == self.base_now(base) == base
+
+    def _owner(self, identity: int) -> tuple[int, str]:
         known = self._new_bases if self._new_bases and identity >= self._new_bases[0][0] else self._old_bases
-        return known[bisect_right(known, identity, key=lambda row: row[0]) - 1][1]
+        return known[bisect_right(known, identity, key=lambda row: row[0]) - 1]
 
     def move(self, files: Iterable[int]) -> None:
         """Gives what some files lead to the ids that it has now (`moved`)."""
@@ -285,15 +301,25 @@ class Writer:
             rows = self._connection.execute(f"SELECT id, test FROM symbol WHERE kind IN ({kinds})").fetchall()  # noqa: S608
         return [row[0] for row in rows], [row[0] for row in rows if row[1]]
 
-    def linkable(self) -> list[Linkable]:
-        """The files as the linker needs them, in the order of paths; what is not yet committed, too."""
-        query = (
-            "SELECT id, base, path, language, category, (SELECT length(packed) FROM flow WHERE flow.file = file.id) "
-            "FROM file ORDER BY path"
-        )
+    def linkable(self, known: list[Linkable] | None = None) -> list[Linkable]:
+        """The files as the linker needs them, in the order of paths; what is not yet committed, too. `known` are those
+        before this update, where no file has come or gone."""
+        columns = "id, base, path, language, category"
+        run = self._connection.execute
         with self._guarded():
-            rows = self._connection.execute(query).fetchall()
-        return [Linkable(row[0], row[1], schema.path_from(row[2]), row[3], row[4], row[5] or 0) for row in rows]
+            if known is None:
+                rows = run(f"SELECT {columns} FROM file ORDER BY path").fetchall()  # noqa: S608
+                sizes = dict(run("SELECT file, length(packed) FROM flow").fetchall())
+            else:
+                query = f"SELECT {columns}, (SELECT length(packed) FROM flow WHERE file = id) FROM file WHERE id = ?"  # noqa: S608
+                some = [run(query, (had.id,)).fetchone() for had in self.before.values()]
+                rows, sizes = [row[:5] for row in some], {row[0]: row[5] or 0 for row in some}
+        made = [
+            Linkable(one, base, schema.path_from(path), language, category, sizes.get(one, 0))
+            for one, base, path, language, category in rows
+        ]
+        now = {row.id: row for row in made}
+        return made if known is None else [now.get(row.id, row) for row in known]
 
     @property
     def asked(self) -> Asked:

@@ -115,6 +115,7 @@ class Meaning(Values):
         chain = at.chains.get(name) if at is not None else ()
         if chain is None and at is not None:
             chain = at.chains[name] = self._chain(at, name)
+            self.table.filled.append(at)
         for entry in chain or ():
             if qualifies and entry.kind not in _QUALIFIERS:
                 continue

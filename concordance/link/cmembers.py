@@ -108,6 +108,7 @@ class Members(ABC):
                 return known[name]
             self.cuts += 1
             return None
+        self.table.filled.append(home)
         known[name] = _BUSY_MEMBER
         before = self.cuts
         self.active += 1
@@ -137,6 +138,7 @@ class Members(ABC):
         if home.bases is not None:
             self.cuts += home.bases is _BUSY
             return home.bases
+        self.table.filled.append(home)
         home.bases = _BUSY
         before, found = self.cuts, []
         self.active += 1

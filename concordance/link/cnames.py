@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from concordance.extract.cmarks import DECLARES, VIRTUAL
 from concordance.model import Trust, unpacked
 
+from .ckept import Kept, files_of, renewed
 from .cmeaning import Meaning
 from .creach import Reach
 from .cscopes import FUNCTIONS, MACRO, MASK, METHOD, NAMESPACE, SHIFT, Entry, Group, Sight, Table
@@ -33,9 +34,13 @@ class CNames:
     def __init__(self, world: World) -> None:
         numbers = [number for number, row in enumerate(world.files) if row.language in FAMILY and row.size]
         self.world = world
-        world.gather(FAMILY)
-        self.reach = Reach.of(world, numbers)
-        self.table = Table(world, numbers, self.reach.headers)
+        kept = renewed(world, *world.kept) if world.kept is not None else None
+        world.kept = None
+        if kept is None:
+            world.gather(FAMILY)
+            reach = Reach.of(world, numbers)
+            kept = Kept(files_of(world), Table(world, numbers, reach.headers), reach)
+        self.kept, self.table, self.reach = kept, kept.table, kept.reach
         self.meaning = Meaning(world, self.table, self.reach)
         self._known: dict[str, tuple[list[Entry], list[Entry]]] = {}
         self._bases = [row.base + 1 for row in world.files]
@@ -51,8 +56,8 @@ class CNames:
         rows: list[Found] = []
         op, left, right = file.op, file.left, file.right
         named = self.meaning.named
-        words = self.table.words
-        foreign = [name not in words for name in file.names]  # nothing in the repository is called so
+        is_word = self.table.is_word
+        foreign = [not is_word(name) for name in file.names]  # nothing in the repository is called so
         for use in sorted(used):
             kind = op[use]
             if kind == SYMBOL:
@@ -73,6 +78,7 @@ class CNames:
             ids = entry.ids.get(count)
             if ids is None:
                 ids = entry.ids[count] = self._same_for_all(entry, count)
+                self.table.filled.append(entry)
             if not ids:
                 self._choose(view, use, at, sight, count, rows)
                 continue

@@ -25,7 +25,7 @@ MACRO, NAMESPACE, ENUM, ENUMERATOR, TYPE, METHOD = (
 OTHER_NAME = len(KINDS)  # of a namespace: `namespace a = b;`
 CLASSES = frozenset(_PLACE[k] for k in (Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.INTERFACE))
 FUNCTIONS = frozenset(_PLACE[k] for k in (Kind.FUNCTION, Kind.METHOD))
-_OPENS = CLASSES | {NAMESPACE, ENUM}
+OPENS = CLASSES | {NAMESPACE, ENUM}
 _SEVERAL = 8
 _FUNCTION = 1 << 32  # marks a function's form: nothing else has one
 _MEMBER, _ITEM, _LOOKUP = int(Op.MEMBER), int(Op.ITEM), int(Op.LOOKUP)
@@ -56,6 +56,8 @@ class Sight(NamedTuple):
     trust: Trust  # at best
 
 
+# What is defined outside of its class: its code, where it stands, what is written before its name, its name, its kind.
+Outside = tuple[int, "Home", str, str, int]
 # A type: its home and the arguments of its template; without a home, a parameter of a template: whose, and which.
 Type = tuple[Any, ...]
 
@@ -72,7 +74,6 @@ class Entry:
         self.files = 0  # a bit for each file that it stands in, where they are many and were asked for
         self.groups: tuple[Group, ...] | None = None
         self.ids: dict[int, tuple[int, ...]] = {}  # by number of arguments, where all files mean the same by it
-
 
     def seen(self, sees: int) -> bool:
         """Whether one of its symbols is in some files, given as bits."""
@@ -92,6 +93,11 @@ class Entry:
             for number in {code >> SHIFT for code in self.codes}:
                 self.files |= 1 << number
         return self.files
+
+    def forget(self) -> None:
+        """Forgets what was found out of its symbols."""
+        self.groups = None
+        self.ids.clear()
 
     def sight(self) -> Sight:
         """That a name was found where it was looked for."""
@@ -119,6 +125,12 @@ class Home:
         self.brought: dict[str, list[tuple[int, int]]] = {}  # `using x::y`: by y
         self.chains: dict[str, tuple[Entry, ...]] = {}  # of a namespace: what names mean from here outward
         self.seen: dict[str, tuple[Entry, Type] | None] = {}  # members of its bases, where they were asked for
+
+    def forget(self) -> None:
+        """Forgets what was found out by names."""
+        self.bases = None
+        self.chains.clear()
+        self.seen.clear()
 
     def opened(self, name: str, is_class: bool) -> Home:
         """The home of a name in this one."""
@@ -161,22 +173,57 @@ class Table:
         self.homes: dict[int, list[Home | None]] = {}  # by file: of its symbols, plus one; the first is the root
         self.own: dict[int, Home] = {}  # of a function: what it declares for itself
         self.inside: dict[int, Home] = {}  # of a function that is defined outside of its class: the class
-        outside: list[tuple[int, Home, str, str, int]] = []
+        self.entered: dict[int, list[Entry]] = {}  # by file: what it has a part in
+        self._into: list[Entry] = []  # … that of the file at hand
+        self.filled: list[Entry | Home] = []  # what answers were kept at
+        outside: list[Outside] = []
         for number in numbers:
-            self._enter(world.load(number), outside)
+            self.enter(world.load(number), outside)
+        self.enter_outside(outside)
+        for number in self.homes:
+            self.using(world.load(number))
+
+    def is_word(self, name: str) -> bool:
+        """Whether anything is called so."""
+        return name in self.by_name or name in self.macros or name in self._others
+
+    def forget(self) -> None:
+        """Forgets all answers that were kept at homes and entries."""
+        for one in self.filled:
+            one.forget()
+        self.filled.clear()
+
+    def remove(self, entry: Entry) -> None:
+        """Takes out an entry that no symbol is left of."""
+        home, name = entry.home, entry.name
+        for some in (self.macros, home.members, home.other_names):
+            if some.get(name) is entry:
+                del some[name]
+        carriers = self.by_name.get(name, [])
+        if entry in carriers:
+            carriers.remove(entry)
+            if not carriers:
+                del self.by_name[name]
+
+    def kind(self, code: int) -> int:
+        """The kind of a symbol."""
+        return self.world.load(code >> SHIFT).symbol_kind[code & MASK]
+
+    def enter_outside(self, rows: Iterable[Outside]) -> None:
+        """Enters what is defined outside of its class, when all classes are known."""
         known: dict[tuple[int, str], Home] = {}
-        for code, home, within, name, kind in outside:
+        for code, home, within, name, kind in rows:
             key = (id(home), within)
             found = known.get(key)
             if found is None:
                 found = known[key] = self._qualified(home, within)
             self.inside[code] = found
+            self._into = self.entered[code >> SHIFT]
             self._add(found, name, kind, code)
-        for number in self.homes:
-            self._using(world.load(number))
-        self.words = self.by_name.keys() | self.macros.keys() | self._others
 
-    def _enter(self, file: Loaded, outside: list[tuple[int, Home, str, str, int]]) -> None:
+    def enter(self, file: Loaded, outside: list[Outside]) -> None:
+        """Enters what a file declares; what it defines outside of its class waits in `outside`."""
+        self._into = self.entered[file.number] = []
         flow, names = file.flow, file.names
         root = self.root
         homes: list[Home | None] = [root]
@@ -194,12 +241,13 @@ class Table:
                 if entry is None:
                     entry = self.macros[name] = Entry(root, name, MACRO)
                 entry.codes.append(first | place)
+                self._into.append(entry)
             elif home is None:  # inside of a function
                 around = self.own.get(first | parent - 1)
                 if around is None:
                     around = self.own[first | parent - 1] = Home("", self._around(homes, file, parent), False)
                 self._add(around, name, OTHER_NAME if flags & ALIAS else kind, first | place, False)
-                if kind in _OPENS and not flags & ALIAS:
+                if kind in OPENS and not flags & ALIAS:
                     opens = around.opened(name, True)
                     opens.codes.append(first | place)
             elif kind == NAMESPACE and not flags & ALIAS:
@@ -208,7 +256,7 @@ class Table:
                 if flags & FRIEND:
                     while home.is_class and home.around is not None:
                         home = home.around
-                if inside and kind not in _OPENS:
+                if inside and kind not in OPENS:
                     outside.append((first | place, home, names[inside - 1], name, kind))
                 else:
                     if inside:
@@ -217,7 +265,7 @@ class Table:
                         self._other_name(home, name, first | place)
                     else:
                         self._add(home, name, kind, first | place)
-                    if kind in _OPENS and not flags & ALIAS:
+                    if kind in OPENS and not flags & ALIAS:
                         opens = home.opened(name, True)
                         opens.codes.append(first | place)
                     elif kind == ENUMERATOR and home.around is not None and not self._scoped(flow.symbol_flags, parent):
@@ -253,6 +301,7 @@ class Table:
             entry = home.other_names[name] = Entry(home, name, OTHER_NAME)
             self._others.add(name)
         entry.codes.append(code)
+        self._into.append(entry)
 
     def _add(self, home: Home, name: str, kind: int, code: int, known: bool = True) -> None:
         entry = home.members.get(name)
@@ -260,9 +309,10 @@ class Table:
             entry = home.members[name] = Entry(home, name, kind)
             if known and home is not self.standard:
                 self.by_name.setdefault(name, []).append(entry)
-        elif entry.kind not in _OPENS and (kind in CLASSES or kind == NAMESPACE):
+        elif entry.kind not in OPENS and (kind in CLASSES or kind == NAMESPACE):
             entry.kind = kind  # a class and its constructor function or typedef of the same name
         entry.codes.append(code)
+        self._into.append(entry)
 
     def _qualified(self, home: Home, within: str) -> Home:
         """The home that `A::B::` means in front of a definition; made up where no file shows it."""
@@ -279,7 +329,7 @@ class Table:
             home = home.opened(part, True)
         return home
 
-    def _using(self, file: Loaded) -> None:
+    def using(self, file: Loaded) -> None:
         """What `using` in namespaces and classes brings, for all who see this file."""
         names = file.names
         directive = names.index("using namespace") if "using namespace" in names else -1
@@ -301,6 +351,7 @@ class Table:
         """The entities behind a name."""
         if entry.groups is None:
             entry.groups = self._groups(entry)
+            self.filled.append(entry)
         return entry.groups
 
     def holder(self, code: int) -> Home | None:

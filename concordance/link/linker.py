@@ -79,6 +79,10 @@ class Linker:
             self._names[module.__name__] = module.names(self.world)
         return self._names[module.__name__]
 
+    def made(self) -> list[Names]:
+        """The linkers of names that were needed."""
+        return [names for names in self._names.values() if names is not None]
+
     def link(self, number: int) -> LinkedFile:
         """One file."""
         file = self.world.load(number)

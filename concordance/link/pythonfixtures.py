@@ -72,7 +72,7 @@ class Fixtures:
                     yield above, symbol
         for symbol in self._offers(file).get((-1, name), ()):
             yield file, symbol
-        imported = self.classes.offered(file, name) if name != UNASKED else None
+        imported = self.classes.offers.offered(file, name) if name != UNASKED else None
         if imported is not None and not isinstance(imported, str) and imported[0].number != file.number:
             yield from [imported] if imported[0].said(imported[1], Given.OFFERS) else []
         folder = file.path

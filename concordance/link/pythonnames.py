@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 from concordance.model import KINDS, Kind, Op, Trust, unpacked
 
-from .pythonclasses import Classes, Place
+from .pythonclasses import Classes
+from .pythonoffers import Place
 from .pythonown import CLASS, FUNCTION, INSTANCE, MODULE, OUTER, OWN, OWN_CLASS, SUPER, Values
 from .pythonruns import Runs
 from .pythonvalues import Evaluator
@@ -92,16 +93,16 @@ class PythonNames:
             rule, trust = "import", Trust.VIA_IMPORT
             if op == Op.NAME:
                 variable = file.left[use]
-                place = self.classes.of_variable(file, variable)
+                place = self.classes.offers.of_variable(file, variable)
                 if place is not None and place[0] is file:
                     rule, trust = "scope", Trust.EXACT
             elif op == Op.LOOKUP:
-                place = self.classes.starred(file, file.names[file.left[use]])
+                place = self.classes.offers.starred(file, file.names[file.left[use]])
                 rule = "import *"
             elif op == Op.IMPORT:
-                place = self.classes.imported(file, file.left[use])
+                place = self.classes.offers.imported(file, file.left[use])
             elif op == Op.PACKAGE:
-                place = self.classes.package(file, file.left[use], file.right[use])
+                place = self.classes.offers.package(file, file.left[use], file.right[use])
             elif op == Op.SYMBOL:
                 place, rule, trust = (file, file.left[use]), "scope", Trust.EXACT
             if place is not None and not isinstance(place, str):

@@ -13,8 +13,9 @@ from collections.abc import Callable
 
 from concordance.model import Given, Kind, Op
 
-from .pythonclasses import Classes, Place
+from .pythonclasses import Classes
 from .pythonfixtures import Fixtures
+from .pythonoffers import Place
 from .pythonown import (
     BUILTIN,
     CLASS,
@@ -74,8 +75,10 @@ class Evaluator:
             return ()
         depth = self._open[key] = len(self._open)
         before, self._lowest = self._lowest, _DEEPEST + 1
-        found = self._work(file, expression)
-        del self._open[key]
+        try:
+            found = self._work(file, expression)
+        finally:  # a fault in one file is not to change what is said of the next
+            del self._open[key]
         if self._lowest >= depth:
             file.worked_out[expression] = found
             self._lowest = before
@@ -107,7 +110,7 @@ class Evaluator:
 
     def _lookup(self, file: Loaded, left: int, right: int) -> Values:
         name = file.names[left]
-        place = self.classes.starred(file, name)
+        place = self.classes.offers.starred(file, name)
         if place is not None:
             return self.at(place)
         if name in HELD:
@@ -139,11 +142,11 @@ class Evaluator:
         return (Value(MODULE, file.number),) if symbol < 0 else self.of_symbol(file, symbol)
 
     def _import(self, file: Loaded, left: int, right: int) -> Values:
-        place = self.classes.imported(file, left)
+        place = self.classes.offers.imported(file, left)
         return self.at(place) if place is not None else ()
 
     def _package(self, file: Loaded, left: int, right: int) -> Values:
-        place = self.classes.package(file, left, right)
+        place = self.classes.offers.package(file, left, right)
         return self.at(place) if place is not None else ()
 
     # --- members -----------------------------------------------------------------------------
@@ -171,7 +174,7 @@ class Evaluator:
     def find(self, value: Value, name: str) -> Place | None:
         """Where a value's member is defined."""
         if value.tag == MODULE and isinstance(value.id, int):
-            return self.classes.offered(self.world.load(value.id), name)
+            return self.classes.offers.offered(self.world.load(value.id), name)
         if value.tag in (CLASS, INSTANCE) and isinstance(value.id, int):
             return self.classes.member(value.id, name)
         if value.tag == SUPER and isinstance(value.id, int):

@@ -28,9 +28,14 @@ class Tree:
     def __init__(self, root: str, files: Iterable[File], roots: Roots | None = None) -> None:
         """`roots`: where names of files start, as the owners have set."""
         self.root, self.roots = root, roots or Roots()
-        self.files = {file.path: file for file in files}
+        self._files = files
         self._texts: dict[str, str] = {}
         self._made: dict[Callable[[Tree], object], object] = {}
+
+    @cached_property
+    def files(self) -> dict[str, File]:
+        """The ledger, read when it is first asked for: where all imports lead as they did, nobody does."""
+        return {file.path: file for file in self._files}
 
     @cached_property
     def paths(self) -> frozenset[str]:

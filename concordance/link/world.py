@@ -7,7 +7,7 @@ worker keeps what it has unpacked, for most files lead to the same few.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -167,6 +167,8 @@ class World:
         self._loaded: dict[int, Loaded] = {}
         self._targets: dict[int, tuple[Target, ...]] = {}
         self.included: dict[int, list[int]] = {}  # what files of the C family include, where that is known
+        # The tables of the C family that the last update left (`ckept`), with its files that changed, as they were.
+        self.kept: tuple[Any, Mapping[int, tuple[Linkable, Flow]]] | None = None
 
     def hold(self, flows: dict[int, bytes]) -> None:
         """Takes all flows, so that nobody need be asked for one."""
@@ -207,6 +209,10 @@ class World:
             found = tuple(resolve(row.path, one) for one in self.imports(number)) if resolve is not None else ()
             self._targets[number] = found
         return found
+
+    def lead(self, number: int, targets: tuple[Target, ...]) -> None:
+        """Takes it as known where the imports of a file lead."""
+        self._targets[number] = targets
 
     def _resolver(self, language: str) -> Resolve | None:
         if language not in self._resolve and language in self._resolvers:

@@ -2,7 +2,7 @@
 
 In: the store. Out: tables over all symbols and files, for the pages that list the whole or rank by it. Each is read
 when it is first asked for, in one pass, and shared by all pages. Lists follow the paths, never the ids, which depend
-on the order in which files were read.
+on the order in which files were read. `recount` brings them up to date.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
@@ -42,25 +41,11 @@ class Census:
     """All names of a repository."""
 
     def __init__(
-        self, facts: Facts, bases: list[tuple[int, str, str, str]], keys: list[str], kinds: bytes,
+        self, facts: Facts, bases: list[tuple[int, str, str, str]], keys: list[str], kinds: bytearray,
         reads: Reads,
     ) -> None:
         """`bases` are those of all files, `keys` and `kinds` those of all symbols, by their ids."""
-        self._facts, self._bases, self._keys, self._kinds, self.reads = facts, bases, keys, kinds, reads
-
-    def renew(self, facts: Facts, touched: Mapping[str, set[str]]) -> None:
-        """Goes on with a store that was updated meanwhile, and has the same symbols."""
-        self._facts = facts
-        stale = ["read", *(["spread"] if touched[Aspect.TERM] else [])]
-        stale += ["outside", "used_by"] if touched[Aspect.INTO] else []
-        for name in stale:
-            self.__dict__.pop(name, None)
-        for path in touched[Aspect.TEXT] if "terms" in self.__dict__ else ():
-            terms = facts.terms_of(path)
-            base = facts.base(path)
-            self.terms.pop(base, None)
-            if terms:
-                self.terms[base] = terms
+        self.facts, self.bases, self._keys, self._kinds, self.reads = facts, bases, keys, kinds, reads
 
     # --- symbols
 
@@ -78,8 +63,7 @@ class Census:
     @cached_property
     def files(self) -> list[Listed]:
         """All files, in the order of their paths."""
-        ends = [row[0] - 1 for row in self._bases[1:]] + [len(self.names) - 1]
-        return sorted(Listed(row[1], row[0], end) for row, end in zip(self._bases, ends, strict=False))
+        return sorted(listed(self.bases, len(self.names)))
 
     def symbols(self, file: Listed) -> list[int]:
         """The ids of a file's symbols, in the order of the text."""
@@ -118,7 +102,7 @@ class Census:
             owner[file.base : file.last + 1] = array("I", [file.base]) * (file.last + 1 - file.base)
         found: dict[int, set[int]] = {file.base: set() for file in self.files}
         top = len(owner)
-        for user, target in self._facts.used_pairs():
+        for user, target in self.facts.used_pairs():
             if user < top and target < top and owner[user] != owner[target]:
                 found[owner[user]].add(target)
         return {base: array("I", sorted(targets)) for base, targets in found.items()}
@@ -133,18 +117,23 @@ class Census:
     @cached_property
     def terms(self) -> dict[int, tuple[Term, ...]]:
         """The words and phrases of each file, by its id."""
-        return self._facts.all_terms()
+        return self.facts.all_terms()
 
     @cached_property
     def spread(self) -> dict[str, int]:
         """In about how many files each term stands: a power of two, for what a file's page says of it should not
         change with every other file."""
-        return {text: band(files) for text, files in self._facts.term_files()}
+        return {text: band(files) for text, files in self.facts.term_files()}
 
     @cached_property
     def read(self) -> int:
         """About how many files were read, likewise."""
-        return band(self._facts.read_count())
+        return band(len(self.read_paths))
+
+    @cached_property
+    def read_paths(self) -> set[str]:
+        """The files that were read."""
+        return self.facts.read_paths()
 
     # --- folders
 
@@ -186,6 +175,12 @@ class Census:
                 folder = folder.rpartition("/")[0]
                 found[folder] += count
         return found
+
+
+def listed(bases: list[tuple[int, str, str, str]], top: int) -> list[Listed]:
+    """Files, in the order of their bases; `top` lies above all ids."""
+    ends = [*(row[0] - 1 for row in bases[1:]), top - 1]
+    return [Listed(row[1], row[0], end) for row, end in zip(bases, ends, strict=False)]  # none where there are no files
 
 
 _OF_CODE = frozenset(Kind) - {Kind.HEADING, Kind.LABEL, Kind.KEY}

@@ -26,7 +26,7 @@ class Choice(NamedTuple):
     """What is to be done for a book."""
 
     work: list[Subject]
-    kept: set[str]  # pages that stay as they are
+    replaced: set[str]  # pages that do not stay as they are, unless all are made
     gone: list[Subject]
     shared: dict[str, Digests]
     anew: bool  # whether all pages are made
@@ -76,13 +76,13 @@ class Chooser:
         forget(index.worked_out, slots)
         again = self.notes.readers(slots)
         lost = set(astray)
-        again |= {subject for subject, pages in known.items() if not lost.isdisjoint(pages) or not pages}
+        again |= {one for one, pages in known.items() if not pages or (lost and not lost.isdisjoint(pages))}
         again |= {(kind, about) for about in {one[1] for one in again if one[0] in _TOGETHER} for kind in _TOGETHER}
         every = list(subjects())
         work = [one for one in every if one in again or one not in known]
         gone = sorted(known.keys() - set(every))
-        kept = {page for one in set(every).difference(work) for page in known[one]}
-        return Choice(work, kept, gone, shared, False)
+        replaced = {page for one in (*work, *gone) for page in known.get(one, ())}
+        return Choice(work, replaced, gone, shared, False)
 
     def note(self, choice: Choice, made: dict[Subject, Made], listed: str) -> None:
         """Notes what was made, and the mark of what is listed now. Where that fails, there are no notes, and the next

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import chain
 from typing import Any
 from zlib import crc32
 
@@ -26,16 +27,16 @@ from concordance.facts.passed import Tested, TestedFiles, clusters_from, cycles_
 from concordance.facts.read import Facts
 from concordance.facts.textwords import Words
 from concordance.facts.touched import Aspect, band
-from concordance.model import KINDS, Category, File, Kind
+from concordance.model import KINDS, Category, File
 
 from .answers import clean
 from .census import Census
 from .codeowners import PLACES, Rule, parsed
+from .lexicon import Alphabet
 from .opened import Opened
 from .reads import Looked, Reads, Shared
 from .related import Neighbours
 from .runners import Runners
-from .shards import Alphabet
 from .summaries import Summaries
 from .whole import Cluster, Layer, Loads, clusters, folder_edges
 
@@ -123,12 +124,13 @@ class Index:
         return self.facts.bases()
 
     @cached_property
-    def _by_base(self) -> dict[int, str]:
+    def by_base(self) -> dict[int, str]:
+        """The path of each file by its base."""
         return {row[0]: row[1] for row in self.bases}
 
     def path_of_base(self, identity: int) -> str:
         """The path of the file that has an id of its own; "" where it is a symbol's."""
-        return self._by_base.get(identity, "")
+        return self.by_base.get(identity, "")
 
     @cached_property
     def starts(self) -> list[int]:
@@ -215,44 +217,48 @@ class Index:
         return self._named[0]
 
     @cached_property
-    def kinds(self) -> bytes:
+    def kinds(self) -> bytearray:
         """The kind of each symbol, by its id, as a place in KINDS."""
         return self._named[1]
 
     @cached_property
-    def declared(self) -> bytes:
+    def declared(self) -> bytearray:
         """Whether each symbol is only declared where it stands, by its id."""
         return self._named[2]
 
     @Shared
-    def _named(self) -> tuple[list[str], bytes, bytes]:
+    def _named(self) -> tuple[list[str], bytearray, bytearray]:
         """What is known of all symbols, by their ids; files have ids among them."""
         rows = self.facts.symbol_keys()
         top = max(max((row[0] for row in rows), default=0), max(self.starts, default=0)) + 1
         keys, kinds, declared = [""] * top, bytearray(top), bytearray(top)
-        place = {kind: number for number, kind in enumerate(KINDS)}
         for identity, key, kind, is_declared in rows:
             keys[identity] = key
-            kinds[identity] = place[Kind(kind)]
+            kinds[identity] = KIND_AT[kind]
             declared[identity] = is_declared
-        return keys, bytes(kinds), bytes(declared)
+        return keys, kinds, declared
 
     def namesakes(self, key: str, declared: bool) -> list[int]:
         """The symbols of a key, or of one that differs by its number only, that are declared, or defined, where
         declarations and definitions stand in different files; in the order of paths."""
         self.reads.note(Aspect.NAME, clean(key)[-1])
-        return [one for one in self._prototypes.get(_bare(key), ()) if self.declared[one] == declared]
+        return [one for one in self._prototypes.get(bare(key), ()) if self.declared[one] == declared]
 
     @Shared
     def _prototypes(self) -> dict[str, list[int]]:
         """The ids of such symbols by their keys without numbers."""
         found: dict[str, list[int]] = {}
-        keys, told = self.keys, {name for name in self.counts if name and language_of(name).has_prototypes}
+        keys, told = self.keys, self.prototyped
         for file in self.census.files:
             if self.language_of(file.path) in told:
                 for identity in self.census.symbols(file):
-                    found.setdefault(_bare(keys[identity]), []).append(identity)
+                    found.setdefault(bare(keys[identity]), []).append(identity)
         return found
+
+    @cached_property
+    def prototyped(self) -> frozenset[str]:
+        """The languages in which declarations and definitions stand in different files."""
+        return frozenset(name for name in self.counts if name and language_of(name).has_prototypes)
 
     @Shared
     def census(self) -> Census:
@@ -273,30 +279,30 @@ class Index:
     def layers(self) -> dict[str, Layer]:
         """How high each file stands over what it needs."""
         rows = standings_from(self.facts.passed("layers")).items()
-        return Looked(self.reads, "layers", {self._by_base[one]: Layer(*row) for one, row in rows})
+        return Looked(self.reads, "layers", {self.by_base[one]: Layer(*row) for one, row in rows})
 
     @Shared
     def cycles(self) -> dict[str, tuple[str, ...]]:
         """The files that need one another, by each of them; what waits to be loaded makes no cycle."""
-        rings = [tuple(self._by_base[one] for one in row) for row in cycles_from(self.facts.passed("cycles"))]
+        rings = [tuple(self.by_base[one] for one in row) for row in cycles_from(self.facts.passed("cycles"))]
         return Looked(self.reads, "cycles", {path: ring for ring in rings for path in ring})
 
     @Shared
     def loads(self) -> Loads:
         """Which file needs which when it is loaded."""
-        return Loads(unpacked_pairs(self.facts.passed("loads")), self._by_base)
+        return Loads(unpacked_pairs(self.facts.passed("loads")), self.by_base)
 
     @Shared
     def clusters(self) -> dict[str, Cluster]:
         """The group of each file that uses others, or is used, together with them."""
-        rows = clusters(clusters_from(self.facts.passed("clusters")), self._by_base)
+        rows = clusters(clusters_from(self.facts.passed("clusters")), self.by_base)
         return Looked(self.reads, "clusters", rows)
 
     @Shared
     def _folder_edges(self) -> dict[str, dict[tuple[str, str], int]]:
         prose = {row[0] for row in self.bases if row[3] == Category.DOCUMENTATION}
         pairs = [pair for pair in unpacked_pairs(self.facts.passed("pairs")) if pair[0] not in prose]
-        return folder_edges(pairs, self._by_base)
+        return folder_edges(pairs, self.by_base)
 
     def folder_edges(self, folder: str) -> dict[tuple[str, str], int]:
         """Which of the files and folders right in a folder use which, and by how many pairs of files; a folder's name
@@ -347,20 +353,28 @@ class Index:
     @Shared
     def tests(self) -> dict[int, int]:
         """All tests by their ids, each with its number in the order of paths and lines."""
-        ids = sorted(self.facts.tests(), key=lambda identity: (self.path_of(identity), identity))
+        ids = chain.from_iterable(self.tests_in[path] for path in sorted(self.tests_in))
         return {identity: number for number, identity in enumerate(ids)}
+
+    @Shared
+    def tests_in(self) -> dict[str, list[int]]:
+        """The same by file, in the order of lines; only of files that have any."""
+        found: dict[str, list[int]] = {}
+        for identity in sorted(self.facts.tests()):
+            found.setdefault(self.path_of(identity), []).append(identity)
+        return found
 
     @property
     def tests_told(self) -> str:
         """About how many tests there are, in words; "" where there are none."""
         self.reads.note("all tests", "")
-        number = len(self.tests)
+        number = sum(map(len, self.tests_in.values()))
         return f"over {band(number):,} tests" if number > 16 else counted(number, "test") if number else ""
 
     @Shared
     def neighbours(self) -> Neighbours:
         """Which files belong together."""
-        return Neighbours(self.facts, self._by_base, self.reads)
+        return Neighbours(self.facts, self.by_base, self.reads)
 
     @Shared
     def runners(self) -> Runners:
@@ -393,10 +407,12 @@ class Index:
         return f"{number:,} {language_of(language).title} file{'s' if number != 1 else ''} searched"
 
 
+KIND_AT: dict[str, int] = {kind: number for number, kind in enumerate(KINDS)}
 _NUMBER = re.compile(r"\+\d+(?=\.|$)")
 
 
-def _bare(key: str) -> str:
+def bare(key: str) -> str:
+    """A key without the numbers that tell namesakes apart."""
     return _NUMBER.sub("", key) if "+" in key else key
 
 

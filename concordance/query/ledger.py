@@ -21,7 +21,7 @@ class Ledger:
     def __init__(self, index: Index) -> None:
         self.files: dict[str, File] = index.files
         # How many tests stand in each file.
-        self.tests: Counter[str] = Counter(index.path_of(identity) for identity in index.tests)
+        self.tests: Counter[str] = Counter({path: len(ids) for path, ids in sorted(index.tests_in.items())})
 
 
 @shared

@@ -102,10 +102,11 @@ def overview(one: About) -> list[Block]:
 def _opened_up(one: About, places: list[int]) -> list[int]:
     """Namespaces are opened: what stands in them is what a file offers."""
     found: list[int] = []
-    for place in places:
+    left = places[::-1]
+    while left:
+        place = left.pop()
         if one.symbols[place].kind in (Kind.NAMESPACE, Kind.MODULE):
-            inner = [inside for inside in one.children.get(place, []) if _is_offered(one, inside)]
-            found += _opened_up(one, inner)
+            left += [inside for inside in reversed(one.children.get(place, [])) if _is_offered(one, inside)]
         else:
             found.append(place)
     return found

@@ -26,14 +26,21 @@ class Rates(NamedTuple):
 @shared
 def rates(index: Index) -> Rates:
     """Reads the links of all files."""
+    links: dict[tuple[str, int], int] = {}
+    imports: dict[tuple[str, str], int] = {}
+    languages = {row[1]: row[2] for row in index.bases}
+    rows = index.summaries.of("rates", sorted(languages), partial(_counted, index))
+    for path, (trusts, origins) in rows.items():
+        language = languages[path]
+        for trust, times in trusts:
+            links[language, trust] = links.get((language, trust), 0) + times
+        for origin, times in origins:
+            imports[language, origin] = imports.get((language, origin), 0) + times
     found = Rates({}, {})
-    paths = sorted(row[1] for row in index.bases)
-    for path, (links, imports) in index.summaries.of("rates", paths, partial(_counted, index)).items():
-        language = index.language_of(path)
-        if links:
-            found.links.setdefault(language, Counter()).update({Trust(trust): times for trust, times in links})
-        if imports:
-            found.imports.setdefault(language, Counter()).update(dict(imports))
+    for (language, trust), times in links.items():
+        found.links.setdefault(language, Counter())[Trust(trust)] = times
+    for (language, origin), times in imports.items():
+        found.imports.setdefault(language, Counter())[origin] = times
     return found
 
 

@@ -18,6 +18,7 @@ Value = TypeVar("Value")
 Touched = Mapping[str, Collection[str]]  # keys by aspect
 EVERY = "*"  # the key of all that is in a table
 BELOW, ANY = "below", "any"  # whatever is said of files below a folder; anything at all
+MOVED = "moved"  # files whose symbols have other ids than before: what is kept by ids is made again
 NAMES_BELOW = "names below"  # which names and words files below a folder have, and use
 
 
@@ -142,13 +143,14 @@ def forget(worked_out: Mapping[Any, Any], slots: set[int]) -> None:
             one.forget(slots)
 
 
-def kept(most: int) -> Callable[[Callable[[Index, str], Value]], Callable[[Index, str], Value]]:
-    """What is worked out for a key, kept for those who ask again; of more than `most`, the oldest are forgotten."""
+def kept(most: int, of: str = "") -> Callable[[Callable[[Index, str], Value]], Callable[[Index, str], Value]]:
+    """What is worked out for a key, kept for those who ask again; of more than `most`, the oldest are forgotten. It
+    hangs on the row of its key in the table `of`, too, which who asks hears by itself."""
 
     def around(make: Callable[[Index, str], Value]) -> Callable[[Index, str], Value]:
         @wraps(make)
         def given(index: Index, key: str) -> Value:
-            known: Kept[Value] = index.worked_out.setdefault(given, Kept())
+            known: Kept[Value] = index.worked_out.setdefault(given, Kept(of))
             row = known.get(key)
             if row is None:
                 with index.reads.heard() as slots:
@@ -167,10 +169,23 @@ def kept(most: int) -> Callable[[Callable[[Index, str], Value]], Callable[[Index
 class Kept(dict[str, tuple[Value, frozenset[int]]]):
     """What was worked out, by key, with what was read for it."""
 
+    def __init__(self, of: str = "") -> None:
+        super().__init__()
+        self._of = of
+
     def forget(self, slots: set[int]) -> None:
         """Lets go of what was made of some slots."""
-        for key in [key for key, (_, read) in self.items() if not slots.isdisjoint(read)]:
+        of = self._of
+        stale = [
+            key for key, (_, read) in self.items() if not slots.isdisjoint(read) or (of and slot(of, key) in slots)
+        ]
+        for key in stale:
             del self[key]
+
+
+def plain(table: dict[str, Value]) -> dict[str, Value]:
+    """A table as a plain one, unheard: for what is worked out of all of it."""
+    return dict(dict.items(table))
 
 
 class Looked(dict[str, Value]):

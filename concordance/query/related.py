@@ -15,7 +15,7 @@ from enum import IntEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from concordance.facts.graph import unpacked_pairs
+from concordance.facts.graph import Pair, unpacked_pairs
 from concordance.facts.read import Facts
 from concordance.facts.touched import Aspect, band
 from concordance.model import File, Kind
@@ -78,17 +78,43 @@ class Related(NamedTuple):
 class Neighbours:
     """Who uses whom between files, and who is named alike."""
 
-    def __init__(self, facts: Facts, paths: dict[int, str], reads: Reads) -> None:
+    def __init__(self, facts: Facts, paths: dict[int, str], reads: Reads, before: Neighbours | None = None) -> None:
+        """`before` is what was known before an update: rows that are the same are kept."""
         self.facts, self.paths, self.reads = facts, paths, reads
-        self.uses: dict[int, dict[int, int]] = {}
-        self.users: dict[int, dict[int, int]] = {}
-        for user, target, times in unpacked_pairs(facts.passed("pairs")):
-            self.uses.setdefault(user, {})[target] = times
-            self.users.setdefault(target, {})[user] = times
-        self._many = {one: band(len(users)) for one, users in self.users.items()}
-        self.all_uses, self.all_users = self.uses, self.users  # the same, unheard: for whoever looks at all of it
-        self.uses = LookedById(reads, "uses", self.uses, paths)
-        self.users = LookedById(reads, "users", self.users, paths)
+        # Unheard: for whoever looks at all of it. A row is never changed, but another takes its place.
+        self.all_uses: dict[int, dict[int, int]] = {}
+        self.all_users: dict[int, dict[int, int]] = {}
+        self.other: tuple[list[Pair], list[Pair]] = ([], [])  # the pairs that are gone since `before`, and have come
+        pairs = unpacked_pairs(facts.passed("pairs"))
+        for user, target, times in pairs:
+            self.all_uses.setdefault(user, {})[target] = times
+        if before is not None:
+            self._compare(before)
+        else:
+            for user, target, times in pairs:
+                self.all_users.setdefault(target, {})[user] = times
+        self._many = {one: band(len(users)) for one, users in self.all_users.items()}
+        self.uses = LookedById(reads, "uses", self.all_uses, paths)
+        self.users = LookedById(reads, "users", self.all_users, paths)
+
+    def _compare(self, before: Neighbours) -> None:
+        """Finds who is used, of who was and of the rows that are others."""
+        uses, users = self.all_uses, dict(before.all_users)
+        gone, come = self.other
+        for user in before.all_uses.keys() | uses.keys():
+            had, has = before.all_uses.get(user, {}), uses.get(user, {})
+            if had == has:
+                uses[user] = had
+            else:
+                gone += [(user, target, times) for target, times in had.items() if has.get(target) != times]
+                come += [(user, target, times) for target, times in has.items() if had.get(target) != times]
+        targets = {target for _, target, _ in (*gone, *come)}
+        users.update({target: dict(users.get(target, ())) for target in targets})
+        for user, target, _ in gone:
+            del users[target][user]
+        for user, target, times in come:
+            users[target][user] = times
+        self.all_users = {target: row for target, row in users.items() if row}
 
     @cached_property
     def _ids(self) -> dict[str, int]:
@@ -144,9 +170,10 @@ class Neighbours:
         for user in users:
             shared.update(self.uses[user].keys())
         for other, count in shared.items():
-            alike = min(1.0, count / math.sqrt(len(users) * self._used_by(other)))
-            if count > 1 and alike > 0.05:
-                yield other, 0.5 * min(1.0, alike), Reason(Why.BOTH, count)
+            if count > 1:  # asked first: one who uses thousands makes thousands of pairs
+                alike = min(1.0, count / math.sqrt(len(users) * self._used_by(other)))
+                if alike > 0.05:
+                    yield other, 0.5 * alike, Reason(Why.BOTH, count)
 
     def _used_by(self, one: int) -> int:
         """About how many files use one: what is exact would make many files' company depend on every new user."""

@@ -1,17 +1,16 @@
-"""The alphabet of a repository: every name and concept in order, shared out to pages of a bearable size.
+"""The parts of an alphabet: names in order, shared out to pages of a bearable size.
 
-In: the census. Out: `Alphabet`, which knows the parts and what each has. Nothing here depends on the order in which
-files were read, so the parts are the same wherever the same repository is read.
+In: names, and about how long the entry of each is. Out: `Shards`. Nothing here depends on the order in which files were
+read, so the parts are the same wherever the same repository is read. Where a few names are others, only the parts that
+they stand in are looked at again; what comes out is what would be made of all names.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
-
-from .census import Census
+from zlib import crc32
 
 MANY = 24  # files that an entry names one by one
 LARGEST = 300_000  # bytes of a page, about
@@ -35,12 +34,116 @@ def letter_of(name: str) -> str:
     return DIGITS if first.isdecimal() and first.isascii() else OTHER
 
 
+def _placed(name: str) -> tuple[str, str]:
+    return name.lower(), name
+
+
 def by_letter(names: Iterable[str]) -> dict[str, list[str]]:
     """Names in order, under the letters that they belong to."""
     found: dict[str, list[str]] = {}
-    for name in sorted(names, key=lambda name: (name.lower(), name)):
+    for name in sorted(names, key=_placed):
         found.setdefault(letter_of(name), []).append(name)
     return {letter: found[letter] for letter in sorted(found, key=str.lower)}
+
+
+class Change(NamedTuple):
+    """How the entry of a name is another now."""
+
+    before: int | None  # its size; None where there was none …
+    after: int | None  # … or is none any more
+
+    @property
+    def more(self) -> int:
+        """By how much it is longer."""
+        return (self.after or 0) - (self.before or 0)
+
+
+def _put(names: list[str], changes: Mapping[str, Change]) -> None:
+    """Takes names that are gone out of a list that is in order, and puts those in that are new."""
+    for name, (before, after) in changes.items():
+        if before is None or after is None:
+            at = bisect_left(names, _placed(name), key=_placed)
+            names[at : at + (after is None)] = [name] if before is None else []
+
+
+class _Part:
+    """The names that begin alike: its own, and those of the parts that are taken out of it."""
+
+    def __init__(self, name: str, names: list[str], sizes: Mapping[str, int]) -> None:
+        """`names` are in order."""
+        self.name, self.names = name, names
+        self.total = sum([sizes[one] for one in names])
+        self.length = len(name) + 1
+        self.weights: dict[str, int] = {}  # by the beginnings that are longer by a letter, where it has too many
+        self.taken: dict[str, _Part] = {}
+        self.own = names
+        self._mark: int | None = None
+        if self.is_large:
+            self._share(sizes)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it has more than fits a page, and can be shared."""
+        return self.total > LARGEST and self.name not in (DIGITS, OTHER)
+
+    def _share(self, sizes: Mapping[str, int]) -> None:
+        following: dict[str, list[str]] = {}
+        for name in self.names:
+            start = name.lower()[: self.length]
+            if len(start) == self.length:
+                following.setdefault(start, []).append(name)
+        self.weights = {start: sum([sizes[name] for name in inside]) for start, inside in following.items()}
+        for start in self._largest():
+            self.taken[start] = _Part(start[:1].upper() + start[1:], following[start], sizes)
+        self.own = [name for name in self.names if name.lower()[: self.length] not in self.taken]
+
+    def _largest(self) -> list[str]:
+        """The largest beginnings, which are taken out, each into a part of its own, until the rest fits a page."""
+        total, found = self.total, []
+        for start in sorted(self.weights, key=lambda start: (-self.weights[start], start)):
+            if total <= LARGEST or self.weights[start] < LARGEST // 10:
+                break
+            total -= self.weights[start]
+            found.append(start)
+        return found
+
+    @property
+    def mark(self) -> int:
+        """A number for its own names."""
+        if self._mark is None:
+            self._mark = crc32(repr(self.own).encode("utf-8", "backslashreplace"))
+        return self._mark
+
+    def parts(self) -> Iterator[_Part]:
+        """It, and those that are taken out of it."""
+        for part in self.taken.values():
+            yield from part.parts()
+        yield self
+
+    def renew(self, changes: Mapping[str, Change], sizes: Mapping[str, int]) -> bool:
+        """Goes on with other names, or other sizes of some; False where it would be shared in another way."""
+        was_large = self.is_large
+        _put(self.names, changes)
+        self.total += sum(change.more for change in changes.values())
+        if not was_large and not self.is_large:
+            self._mark = None
+            return True  # all names are its own
+        inner: dict[str, dict[str, Change]] = {}
+        for name, change in changes.items():
+            inner.setdefault(name.lower()[: self.length], {})[name] = change
+        for start, inside in inner.items():
+            if len(start) == self.length:
+                weight = self.weights.pop(start, 0) + sum(change.more for change in inside.values())
+                self.weights.update({start: weight} if weight else {})
+        if was_large != self.is_large or set(self._largest()) != self.taken.keys():
+            return False
+        for start, inside in inner.items():
+            if start not in self.taken:
+                _put(self.own, inside)
+                self._mark = None
+            elif not self.taken[start].renew(inside, sizes):
+                self.taken[start] = _Part(self.taken[start].name, self.taken[start].names, sizes)
+        return True
 
 
 class Shards:
@@ -49,82 +152,27 @@ class Shards:
     What a part is called is the beginning of its names, in lower case told apart, as the names of files are.
     """
 
-    def __init__(self, sizes: dict[str, int]) -> None:
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        self._letters = {letter: _Part(letter, names, sizes) for letter, names in by_letter(sizes).items()}
         self.names: dict[str, list[str]] = {}  # by part
-        for letter, names in by_letter(sizes).items():
-            if letter in (DIGITS, OTHER):
-                self.names[letter] = names
-            else:
-                self._share(letter, names, sizes)
-        self.names = {part: self.names[part] for part in sorted(self.names, key=lambda part: (part.lower(), part))}
+        self.marks: dict[str, int] = {}  # a number for the names of each
+        self._gather()
 
-    def _share(self, part: str, names: list[str], sizes: dict[str, int]) -> None:
-        """Takes the largest beginnings out, each into a part of its own, until the rest fits a page."""
-        total = sum(sizes[name] for name in names)
-        following: dict[str, list[str]] = {}
-        length = len(part) + 1
-        for name in names if total > LARGEST else ():
-            start = name.lower()[:length]
-            if len(start) == length:
-                following.setdefault(start, []).append(name)
-        taken: set[str] = set()
-        weights = {start: sum(sizes[name] for name in inside) for start, inside in following.items()}
-        for start in sorted(weights, key=lambda start: (-weights[start], start)):
-            if total <= LARGEST or weights[start] < LARGEST // 10:
-                break
-            total -= weights[start]
-            taken.add(start)
-            self._share(start[:1].upper() + start[1:], following[start], sizes)
-        self.names[part] = [name for name in names if name.lower()[:length] not in taken]
+    def _gather(self) -> None:
+        letters = sorted(self._letters, key=str.lower)
+        found = {part.name: part for letter in letters for part in self._letters[letter].parts()}
+        self.names = {part: found[part].own for part in sorted(found, key=_placed)}
+        self.marks = {part: found[part].mark for part in self.names}
 
-
-class Alphabet:
-    """Every name and concept of a repository, and the pages that share them."""
-
-    def __init__(self, census: Census) -> None:
-        self._ids = census.by_name
-        self._files: dict[str, list[str]] = {}
-        meant: dict[str, Counter[str]] = {}
-        for file in census.files:
-            for term in census.terms.get(file.base, ()):
-                if term.kind != "name":
-                    self._files.setdefault(term.text, []).append(file.path)
-                if term.stands_for:
-                    meant.setdefault(term.text, Counter())[term.stands_for] += 1
-        self._stands_for = {text: min(found, key=lambda one: (-found[one], one)) for text, found in meant.items()}
-        self.concepts = len(self._files)
-        self._widths = self._sizes(census)
-        self.shards = Shards(self._widths)
-
-    def entry(self, name: str) -> Entry:
-        """All that has a name."""
-        return Entry(name, self._ids.get(name, ()), self._files.get(name, ()), self._stands_for.get(name, ""))
-
-    def pages(self, part: str) -> list[list[str]]:
-        """The names of a part, on one page, and on several where its names cannot be told apart by their letters."""
-        found: list[list[str]] = [[]]
-        size = 0
-        for name in self.shards.names[part]:
-            if found[-1] and size + self._widths[name] > 2 * LARGEST:
-                found.append([])
-                size = 0
-            found[-1].append(name)
-            size += self._widths[name]
-        return found
-
-    def _sizes(self, census: Census) -> dict[str, int]:
-        """About how long each name's entry is."""
-        files = sorted(census.files, key=lambda file: file.base)
-        starts = [file.base for file in files]
-        widths = [len(file.path) + 40 for file in files]
-        folders = [file.path.rpartition("/")[0] for file in files]
-        sizes: dict[str, int] = {}
-        for name, ids in self._ids.items():
-            places = [bisect_right(starts, one) - 1 for one in ids]
-            if len(places) > 4 * MANY:
-                sizes[name] = 60 * len({folders[place] for place in places})
-            else:
-                sizes[name] = len(name) + sum([widths[place] for place in places])
-        for name, paths in self._files.items():
-            sizes[name] = sizes.get(name, len(name)) + 60 * min(len(paths), MANY)
-        return sizes
+    def renew(self, changes: Mapping[str, Change], sizes: Mapping[str, int]) -> None:
+        """Goes on where the entries of some names are others; `sizes` are those of all names now."""
+        by_letter: dict[str, dict[str, Change]] = {}
+        for name, change in changes.items():
+            by_letter.setdefault(letter_of(name), {})[name] = change
+        for letter, inside in by_letter.items():
+            part = self._letters.get(letter) or _Part(letter, [], sizes)
+            self._letters[letter] = part if part.renew(inside, sizes) else _Part(letter, part.names, sizes)
+            if not part.names:
+                del self._letters[letter]
+        if changes:
+            self._gather()

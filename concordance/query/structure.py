@@ -54,6 +54,7 @@ _INSIDE = 12  # places of the same file that are named one by one
 _FEW = 8  # other files that are named one by one
 _FIELD = KINDS.index(Kind.FIELD)
 _MANY = 4  # small things that are worth a line together
+_DEEPEST = 16  # levels; what lies deeper is listed in a row, for nobody reads so many lists in one another
 PLURALS = {
     Kind.CLASS: "classes", Kind.PROPERTY: "properties", Kind.TYPE: "type aliases", Kind.OPERATOR: "operators",
 }  # fmt: skip
@@ -88,6 +89,8 @@ class Structure:
         """Blocks of what stands beside one another; what is large has a heading, down to the sixth."""
         found: list[Block] = []
         items: list[Item] = []
+        if level > _DEEPEST:
+            places = self._inside(places)
         for group in self._groups(places):
             symbol = self.about.symbols[group[0]]
             if len(group) == 1 and self._is_large(group[0]) and level <= 6:
@@ -98,9 +101,19 @@ class Structure:
                 found += self._body(group[0])
                 found += self._below(self.about.children.get(group[0], []), level + 1)
             else:
-                items.append(self._item(group))
+                items.append(self._item(group, level))
         if items:
             found.append(Items(items))
+        return found
+
+    def _inside(self, places: Sequence[int]) -> list[int]:
+        """Some symbols and all that stands in them, one after the other."""
+        found: list[int] = []
+        left = list(reversed(places))
+        while left:
+            place = left.pop()
+            found.append(place)
+            left += reversed(self.about.children.get(place, []))
         return found
 
     def _groups(self, places: Sequence[int]) -> Iterator[list[int]]:
@@ -125,12 +138,13 @@ class Structure:
             return place in self.about.children
         return False
 
-    def _item(self, group: list[int]) -> Item:
+    def _item(self, group: list[int], level: int) -> Item:
         if len(group) > 1 or (self.about.symbols[group[0]].kind in _SMALL and group[0] not in self.about.children):
             return self._together(group)
         place = group[0]
         below: list[Block] = list(self._body(place))
-        below += self._below(self.about.children.get(place, []), 7)
+        if level <= _DEEPEST:
+            below += self._below(self.about.children.get(place, []), max(7, level + 1))
         return Item(self._title(place), below, "" if self.plain else self.about.symbols[place].key)
 
     def _together(self, group: list[int]) -> Item:

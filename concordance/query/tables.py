@@ -8,7 +8,6 @@ names of the tables are those by which look-ups are heard (`reads`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from zlib import crc32
 
 from concordance.config import Note
 from concordance.facts.pagenotes import Digests
@@ -22,8 +21,8 @@ from .folders import above
 from .folders.repository import name_of
 from .found import findings
 from .index import Index
-from .ledger import ledger
-from .reads import ANY, BELOW, EVERY, NAMES_BELOW, Touched
+from .linktables import link_tables, number
+from .reads import ANY, BELOW, EVERY, MOVED, NAMES_BELOW, Touched, lasting
 from .related import stem_of
 from .runners import is_setting
 
@@ -38,27 +37,31 @@ def digests(index: Index, before: Mapping[str, Digests], touched: Touched | None
     """All tables; `touched` is None where nothing is known of the last time."""
     with index.reads.unheard():
         found = _of_paths(index, before, touched)
-        passes = {"passes": {**index.marks, "bases": crc32(repr(index.bases).encode("utf-8", "backslashreplace"))}}
-        same = touched is not None and not touched.get(Aspect.INTO) and before.get("passes") == passes["passes"]
-        found |= passes | ({name: before[name] for name in _OF_LINKS} if same else _of_links(index))
+        found["passes"] = {**index.marks, "bases": _bases_mark(index)}
+        same = touched is not None and not touched.get(Aspect.INTO) and before.get("passes") == found["passes"]
+        found |= {name: before[name] for name in _OF_LINKS} if same else link_tables(index).of(index)
         homes = index.folders
-        found["chapter"] = {folder: _number(chapter_of(index, folder)) for folder in homes}
+        found["chapter"] = {folder: number(chapter_of(index, folder)) for folder in homes}
         found["chapters"] = _chapters(index)
-        found["findings"] = {rule: _number(list(files.items())) for rule, files in findings(index).items()}
-        found["title"] = {"": _number(name_of(index))}
-        found["owners"] = {"": _number(index.owners)}
+        found["findings"] = {rule: number(list(files.items())) for rule, files in findings(index).items()}
+        found["title"] = {"": number(name_of(index))}
+        found["owners"] = {"": number(index.owners)}
         found["notes"] = _notes(index)
-        found["all tests"] = {"": _number(index.tests_told)}
+        found["all tests"] = {"": number(index.tests_told)}
         found["read"] = {"": index.census.read}
         renamed = touched is None or touched[Aspect.NAME] or touched[Aspect.CONCEPT]
-        if renamed or "shard" not in before:
-            parts = index.alphabet.shards.names
-            found["shard"] = {part: _number(names) for part, names in parts.items()}
-            found["shards"] = {"": _number(list(parts))}
+        if renamed or "shard" not in before or "alphabet" in vars(index):
+            found["shard"] = index.alphabet.shards.marks
+            found["shards"] = {"": number(list(found["shard"]))}
         else:
             found |= {"shard": before["shard"], "shards": before["shards"]}
             index.known_letters = list(before["shard"])
         return found
+
+
+@lasting(lambda touched: not touched.get(MOVED))
+def _bases_mark(index: Index) -> int:
+    return number(index.bases)
 
 
 def _chapters(index: Index) -> Digests:
@@ -67,13 +70,9 @@ def _chapters(index: Index) -> Digests:
     names = ["", *(one.name for one in ordered), ""]
     inside = [[other.name for other in ordered if other.folder.startswith(f"{one.folder}/")] for one in ordered]
     return {
-        one.name: _number((names[place], names[place + 2], inside[place], one.sections, stands(index, one)))
+        one.name: number((names[place], names[place + 2], inside[place], one.sections, stands(index, one)))
         for place, one in enumerate(ordered)
     }
-
-
-def _number(value: object) -> int:
-    return crc32(repr(value).encode("utf-8", "backslashreplace"))
 
 
 def _of_paths(index: Index, before: Mapping[str, Digests], touched: Touched | None) -> dict[str, Digests]:
@@ -87,12 +86,12 @@ def _of_paths(index: Index, before: Mapping[str, Digests], touched: Touched | No
     files = index.files
     found["weight"] = _renewed(before.get("weight", {}), paths, texts, moved, lambda path: band(files[path].size))
     guides = moved or any(GUIDES.search(path) for path in texts)
-    found["entry"] = {path: _number(row) for path, row in entries(index).items()} if guides else before["entry"]
-    trials = [path for path in paths if index.categories[path] == Category.TEST or ledger(index).tests[path]]
+    found["entry"] = {path: number(row) for path, row in entries(index).items()} if guides else before["entry"]
+    trials = [row[1] for row in index.bases if row[3] == Category.TEST or row[1] in index.tests_in]
     anew = moved or any(is_setting(path) for path in texts)
 
     def command(path: str) -> int:
-        return _number(index.runners.command(path, index.language_of(path), ""))
+        return number(index.runners.command(path, index.language_of(path), ""))
 
     found["command"] = _renewed(before.get("command", {}), trials, trials if anew else texts, anew, command)
     return found
@@ -107,58 +106,28 @@ def _renewed(
 
 
 def _folder_lists(index: Index) -> Digests:
-    return {folder: _number(index.beside(folder)) for folder in index.folders}
+    return {folder: number(index.beside(folder)) for folder in index.folders}
 
 
 def _stems(index: Index) -> Digests:
     found: dict[str, list[str]] = {}
     for path in sorted(row[1] for row in index.bases):
         found.setdefault(stem_of(path), []).append(path)
-    return {stem: _number(paths) for stem, paths in found.items()}
+    return {stem: number(paths) for stem, paths in found.items()}
 
 
 def _notes(index: Index) -> Digests:
     found: dict[str, list[Note]] = {}
     for note in index.book.notes:
         found.setdefault(note.path, []).append(note)
-    return {path: _number((index.book.settings, notes)) for path, notes in found.items()}
+    return {path: number((index.book.settings, notes)) for path, notes in found.items()}
 
 
 def _licences(index: Index) -> Digests:
-    return {folder: _number(path) for folder, path in index.licences.items()}
+    return {folder: number(path) for folder, path in index.licences.items()}
 
 
 _BY_PATHS: dict[str, Callable[[Index], Digests]] = {"folder": _folder_lists, "stem": _stems, "licences": _licences}
-
-
-def _of_links(index: Index) -> dict[str, Digests]:
-    """What hangs on who uses whom."""
-    crc = {row[0]: crc32(row[1].encode("utf-8", "surrogateescape")) for row in index.bases}
-    path_of = index.path_of_base
-    found: dict[str, Digests] = {}
-    for name, rows in (("uses", index.neighbours.uses), ("users", index.neighbours.users)):
-        found[name] = {
-            path_of(one): sum([(crc[other] * 1000003 ^ times * 8191) & 0xFFFFFFFF for other, times in row.items()])
-            for one, row in rows.items()
-        }
-    found["fan"] = {path_of(one): band(len(row)) for one, row in index.neighbours.users.items()}
-    found["edges"] = {folder: _number(sorted(index.folder_edges(folder).items())) for folder in index.folders}
-    found["bands"] = {path: _number(word) for path, word in index.bands.items()}
-    found["ranks"] = {path: _number(rank) for path, rank in index.ranks.items()}
-    found["layers"] = {path: _number(row) for path, row in index.layers.items()}
-    known: dict[int, int] = {}
-    found["cycles"] = {path: known.setdefault(id(ring), _number(ring)) for path, ring in index.cycles.items()}
-    found["clusters"] = {
-        path: _number((one.name, one.key, len(one.files) > 1)) for path, one in index.clusters.items()
-    }
-    found["tests"] = {path_of(base): _number(row) for base, row in index.tested_rows.items()}
-    used: dict[str, list[tuple[int, int]]] = {}
-    for one, times in index.census.used_by.items():
-        path = index.path_of(one)
-        used.setdefault(path, []).append((one - index.base_of(path), times))
-    found["used"] = {path: _number(sorted(rows)) for path, rows in used.items()}
-    found["linked"] = {path: _number(sorted(place for place, _ in rows)) for path, rows in used.items()}
-    return found
 
 
 def changed(
@@ -175,6 +144,8 @@ def changed(
     named.update(words)
     for name, table in now.items():
         old = before.get(name, {})
+        if table is old or table == old:
+            continue
         keys = [key for key in table if table[key] != old.get(key)] + [key for key in old if key not in table]
         slots.update(slot(name, key) for key in keys)
         if keys:

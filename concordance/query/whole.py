@@ -110,10 +110,13 @@ class Loads:
         return ()
 
 
-def folder_edges(pairs: Iterable[Pair], paths: Mapping[int, str]) -> dict[str, dict[tuple[str, str], int]]:
+Edges = dict[str, dict[tuple[str, str], int]]
+
+
+def folder_edges(pairs: Iterable[Pair], paths: Mapping[int, str]) -> Edges:
     """By folder, which of the files and folders right in it use which, and by how many pairs of files. A folder's name
     ends in a slash."""
-    found: dict[str, dict[tuple[str, str], int]] = {}
+    found: Edges = {}
     split = {one: path.rpartition("/") for one, path in paths.items()}
     known: dict[tuple[str, str], tuple[str, str, str]] = {}
     for user, target, _ in pairs:
@@ -125,6 +128,22 @@ def folder_edges(pairs: Iterable[Pair], paths: Mapping[int, str]) -> dict[str, d
         inside = found.setdefault(folder, {})
         edge = (first or name, second or other)
         inside[edge] = inside.get(edge, 0) + 1
+    return found
+
+
+def edges_after(edges: Edges, gone: Edges, come: Edges) -> Edges:
+    """The same where some pairs are gone, and others have come; a folder's row is another where it changed."""
+    found = dict(edges)
+    for sign, more in ((-1, gone), (1, come)):
+        for folder, rows in more.items():
+            inside = dict(found.get(folder, {}))
+            for edge, times in rows.items():
+                inside[edge] = inside.get(edge, 0) + sign * times
+            found[folder] = inside
+    for folder in gone.keys() | come.keys():
+        found[folder] = {edge: times for edge, times in found[folder].items() if times}
+        if not found[folder]:
+            del found[folder]
     return found
 
 

@@ -12,6 +12,7 @@ import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -111,10 +112,16 @@ def listing(pages: Collection[Written], unfinished: bool) -> bytes:
 def _listed(pages: Iterable[Written], more: dict[str, object]) -> bytes:
     rows = sorted(pages)
     columns = list(Written._fields[1:])
-    listed = ",\n".join(f"  {json.dumps(row.page)}: {json.dumps(list(row[1:]))}" for row in rows)
+    listed = ",\n".join(map(_line, rows))
     head = {"generator": GENERATOR, "version": VERSION, **more, "columns": columns}
     text = json.dumps(head, indent=1)[:-2] + f',\n "pages": {{\n{listed}\n }}\n}}\n'
     return text.encode("utf-8", "backslashreplace")
+
+
+@cache
+def _line(row: Written) -> str:
+    """A page as it is listed; each is so at least twice, when a run begins and when it ends."""
+    return f"  {json.dumps(row.page)}: {json.dumps(list(row[1:]))}"
 
 
 def put(out: str, path: str, data: bytes, begin: Callable[[], None] | None = None) -> bool:

@@ -16,12 +16,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
+from concordance.facts.touched import Aspect
 from concordance.model import Category
 
-from ..folders import ASIDE, Folder, above, folders
+from ..folders import ASIDE, Folder, folders
 from ..index import Index
 from ..ledger import ledger
-from ..reads import shared
+from ..reads import MOVED, lasting, plain, shared
 
 _SHARES: dict[str, float] = {
     Category.SOURCE: 1.0, Category.BUILD: 0.5, Category.EXAMPLE: 0.5, Category.CONFIGURATION: 0.5,
@@ -85,7 +86,7 @@ class Plan:
         return found
 
     def _chapters(self, chosen: set[str]) -> dict[str, Chapter]:
-        known = ledger(self._index).files
+        known = plain(ledger(self._index).files)
         every = folders(self._index).all
         files: dict[str, list[str]] = {folder: [] for folder in chosen}
         sections: dict[str, list[str]] = {folder: [] for folder in chosen}
@@ -106,18 +107,11 @@ class Plan:
 
     def _counted(self) -> Counter[tuple[str, str]]:
         """How many pairs of files use one another between chapters: from, to."""
-        index = self._index
-        homes = {base: self.home[path.rpartition("/")[0]] for base, path, _, _ in index.bases}
-        prose = {base for base, _, _, category in index.bases if category == Category.DOCUMENTATION}
         found: Counter[tuple[str, str]] = Counter()
-        for user, targets in index.neighbours.uses.items():
-            if user in prose:
-                continue
-            here = homes[user]
-            for target in targets:
-                there = homes[target]
-                if there != here:
-                    found[here, there] += 1
+        for (user, target), times in _between(self._index).items():
+            here, there = self.home[user], self.home[target]
+            if here != there:
+                found[here, there] += times
         return found
 
     def uses(self, folder: str) -> list[tuple[str, int]]:
@@ -177,14 +171,30 @@ def _kind(folder: Folder) -> str:
     return _KINDS[_KIND_OF.get(Category(max(lines, key=lambda one: (lines[one], one))), 0)]
 
 
+@lasting(lambda touched: not any(touched.get(one) for one in (Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED)))
+def _between(index: Index) -> Counter[tuple[str, str]]:
+    """How many pairs of files use one another between folders: from, to. Documents do not count as users."""
+    homes = {base: path.rpartition("/")[0] for base, path, _, _ in index.bases}
+    prose = {base for base, _, _, category in index.bases if category == Category.DOCUMENTATION}
+    return Counter(
+        (homes[user], homes[target])
+        for user, targets in index.neighbours.all_uses.items() if user not in prose
+        for target in targets
+    )  # fmt: skip
+
+
 def _weights(index: Index) -> dict[str, float]:
     """What each folder weighs, all below it included."""
-    found = dict.fromkeys(folders(index).all, 0.0)
-    for path, file in ledger(index).files.items():
-        weight = file.lines * _SHARES.get(file.category, 0.0) * (0.5 + 0.5 * index.ranks.get(path, 0.0))
-        if weight:
-            for folder in above(path):
-                found[folder] += weight
+    every = folders(index).all
+    files, ranks = plain(ledger(index).files), plain(index.ranks)
+    found = dict.fromkeys(every, 0.0)
+    for folder in sorted(every, key=lambda folder: -folder.count("/")):  # from the innermost up
+        found[folder] += sum(
+            files[path].lines * _SHARES.get(files[path].category, 0.0) * (0.5 + 0.5 * ranks.get(path, 0.0))
+            for path in every[folder].files
+        )
+        if folder:
+            found[folder.rpartition("/")[0]] += found[folder]
     return found
 
 

@@ -37,7 +37,7 @@ from ..folders.words import describe_folder, role_words
 from ..folders.working import working
 from ..index import Index
 from ..ledger import ledger
-from ..reads import kept
+from ..reads import BELOW, kept
 from .chapters import Chapter, plan
 from .known import Known, known_of
 from .reading import chapter_path, minutes_for
@@ -141,7 +141,7 @@ def _is_plausible(index: Index, head: str, here: str, there: str) -> bool:
 # --- what to know
 
 
-@kept(256)
+@kept(256, BELOW)
 def names_in(index: Index, folder: str) -> list[Known]:
     """The definitions of a chapter that most files use."""
     return known_of(index, plan(index).chapters[folder].files, _KNOWN)

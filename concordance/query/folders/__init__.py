@@ -18,7 +18,7 @@ from concordance.model import TYPES, Category, File, Kind, Skip
 
 from ..index import Index
 from ..ledger import Ledger, ledger
-from ..reads import lasting, shared
+from ..reads import MOVED, kept, lasting, plain, shared
 
 NAMED = frozenset(
     (Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION, Kind.MACRO, Kind.TYPE, Kind.UNION)
@@ -76,7 +76,7 @@ class _Weighed(NamedTuple):
     folders: dict[str, Used]  # a few of each
 
 
-@lasting(lambda touched: not touched[Aspect.INTO])
+@lasting(lambda touched: not touched[Aspect.INTO] and not touched.get(MOVED))
 def _weighed(index: Index) -> _Weighed:
     """Hands the most used definitions up to every folder around them. Who uses a class where it is only named ahead
     uses the one that is meant."""
@@ -102,39 +102,26 @@ def _weighed(index: Index) -> _Weighed:
     return found
 
 
-class Folders:
-    """All folders of a repository; "" is the root."""
+@lasting(lambda touched: not any(touched.get(one) for one in (Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED)))
+def _scores(index: Index) -> dict[str, float]:
+    """How much readers look for each file. One that a single central file uses is as central by its rank, but it is
+    not what they look for."""
+    users, base_of = index.neighbours.all_users, index.base_of
+    return {
+        path: rank + math.log2(1 + len(users.get(base_of(path), ()))) / 10 for path, rank in plain(index.ranks).items()
+    }
 
-    def __init__(self, index: Index) -> None:
-        self._index = index
-        self._ledger: Ledger = ledger(index)
-        # Plain: pages of folders are made again whenever a file below changes, and need not be heard for each.
-        self._files: dict[str, File] = dict(self._ledger.files)
-        self.all: dict[str, Folder] = {"": Folder("")}
-        for path in sorted(self._files):
-            home = self._made(path.rpartition("/")[0])
-            home.files.append(path)
-            self._count(home, self._files[path])
-        for path in sorted(self.all, key=lambda path: -path.count("/")):  # from the innermost up
-            if path:
-                self.all[path.rpartition("/")[0]].add(self.all[path])
-        self.all = {path: self.all[path] for path in sorted(self.all)}
-        weighed = _weighed(index)
-        self.used_types, self.used_in = weighed.types, weighed.files
-        for path, rows in weighed.folders.items():
-            self.all[path].used = rows
 
-    def _made(self, path: str) -> Folder:
-        if path not in self.all:
-            self.all[path] = Folder(path)
-            self._made(path.rpartition("/")[0]).folders.append(path)
-        return self.all[path]
-
-    def _count(self, folder: Folder, file: File) -> None:
+@kept(1 << 20)
+def _own(index: Index, path: str) -> Folder:
+    """What lies in a folder itself."""
+    folder = Folder(path)
+    for name in index.beside(path):
+        file = index.files[name]
         folder.count += 1
         folder.lines += file.lines
         folder.size += file.size
-        folder.tests += self._ledger.tests[file.path]
+        folder.tests += ledger(index).tests[name]
         title = language_of(file.language).title if file.language and not file.skip else ""
         if title and title != "Plain text":
             folder.languages[title] += 1
@@ -142,15 +129,41 @@ class Folders:
         folder.nouns[noun_of(file)] += 1
         folder.categories[file.category] += 1
         folder.category_lines[file.category] += file.lines
+    return folder
+
+
+class Folders:
+    """All folders of a repository; "" is the root."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._ledger: Ledger = ledger(index)
+        # Plain: pages of folders are made again whenever a file below changes, and need not be heard for each.
+        self._files: dict[str, File] = plain(self._ledger.files)
+        names = index.folders
+        self.all: dict[str, Folder] = {path: Folder(path) for path in names}
+        for path in sorted(names, key=lambda path: (-path.count("/"), f"{path}/")):  # from the innermost up
+            folder = self.all[path]
+            folder.files = index.beside(path)
+            folder.add(_own(index, path))
+            if path:
+                around = self.all[path.rpartition("/")[0]]
+                around.folders.append(path)
+                around.add(folder)
+        weighed = _weighed(index)
+        self.used_types, self.used_in = weighed.types, weighed.files
+        for path, rows in weighed.folders.items():
+            self.all[path].used = rows
 
     # --- below and around
 
-    def below(self, path: str) -> Iterator[str]:
-        """Every file below a folder, in the order of paths."""
+    def below(self, path: str) -> list[str]:
+        """Every file below a folder, those of a folder before those of the folders in it."""
         folder = self.all[path]
-        yield from folder.files
+        found = list(folder.files)
         for child in folder.folders:
-            yield from self.below(child)
+            found += self.below(child)
+        return found
 
     def around(self, path: str) -> tuple[Counter[str], Counter[str]]:
         """What a folder uses outside of it, and who outside uses it: by the part of the repository that is nearest to
@@ -189,22 +202,12 @@ class Folders:
 
     def central(self, path: str, most: int) -> list[str]:
         """The most central files below a folder."""
-        return self.most_central(list(self.below(path)), most)
+        return self.most_central(self.below(path), most)
 
     def most_central(self, files: Sequence[str], most: int) -> list[str]:
         """The most central of some files: of source, or where there is little, of what there is most of."""
-        score = self._scores
+        score = _scores(self._index)
         return nsmallest(most, self.telling(files), key=lambda file: (-score[file], file))
-
-    @cached_property
-    def _scores(self) -> dict[str, float]:
-        """How much readers look for each file. One that a single central file uses is as central by its rank, but it is
-        not what they look for."""
-        users, base_of = self._index.neighbours.all_users, self._index.base_of
-        return {
-            path: rank + math.log2(1 + len(users.get(base_of(path), ()))) / 10
-            for path, rank in self._index.ranks.items()
-        }
 
     def telling(self, files: Sequence[str]) -> list[str]:
         """The files that a reader looks for among some: source, if it has a quarter of the lines, else the kind of most

@@ -95,7 +95,7 @@ def front(index: Index) -> Iterator[Block]:
         yield Text([Ref(To.FILE, words.path), " opens:", words.cite()])
         yield words.block()
     tests = f" and {counted(root.tests, 'test')}" if root.tests else ""
-    symbols = sum(1 for key in index.keys if key)
+    symbols = sum(map(bool, index.keys))
     yield Text(
         [f"{counted(root.count, 'file')}, {counted(root.lines, 'line')}: {made_of(root)}. "
          f"They define {counted(symbols, 'name')}{tests}."]

@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from concordance.blocks import Block, Cite, Piece, Strong, Text, listed
+from concordance.facts.touched import Aspect
 from concordance.model import Term
 
 from ..index import Index
-from ..reads import shared
+from ..reads import kept
 from . import ASIDE, folders
 
 _OF_FILE = 12  # terms of a file that stand for it
@@ -22,44 +23,39 @@ _SHOWN = 10
 _COMMON = 8  # what stands in more than a file of so many tells nothing
 
 
-@shared
-def telling(index: Index) -> dict[str, list[Term]]:
-    """The phrases and acronyms of each file that tell it from others."""
-    census = index.census
-    spread, common = census.spread, max(8, census.read // _COMMON)
-    found: dict[str, list[Term]] = {}
-    for base, terms in census.terms.items():
-        path = index.path_of_base(base)
-        if index.category_of(path) in ASIDE:
-            continue
-        rows = [term for term in terms if term.kind in ("phrase", "acronym") and spread.get(term.text, 1) <= common]
-        rows.sort(key=lambda term: (-term.times, term.text))
-        found[path] = rows[:_OF_FILE]
-    return found
+@kept(1 << 20)
+def _telling(index: Index, path: str) -> list[Term]:
+    """The phrases and acronyms of a file that tell it from others."""
+    index.reads.note(Aspect.TEXT, path)
+    index.reads.note("words", path)
+    if index.category_of(path) in ASIDE:
+        return []
+    spread, common = index.census.spread, max(8, index.census.read // _COMMON)
+    terms = index.census.terms.get(index.base_of(path), ())
+    rows = [term for term in terms if term.kind in ("phrase", "acronym") and spread.get(term.text, 1) <= common]
+    return sorted(rows, key=lambda term: (-term.times, term.text))[:_OF_FILE]
 
 
 def marking(index: Index, folder: str) -> list[Block]:
     """The terms that mark a folder."""
-    return marking_of(index, list(folders(index).below(folder)))
+    return marking_of(index, folders(index).below(folder))
 
 
 def marking_of(index: Index, paths: Sequence[str]) -> list[Block]:
     """The terms that mark some files, acronyms with what they stand for."""
-    told = telling(index)
-    files: Counter[str] = Counter()
+    with index.reads.unheard():  # who asks hears of whatever changes below a folder
+        told = {path: _telling(index, path) for path in paths}
+    files = Counter(term.text for terms in told.values() for term in terms)
     stands: dict[str, tuple[str, str, int]] = {}
-    count = 0
-    for path in paths:
-        count += 1
-        for term in told.get(path, ()):
-            files[term.text] += 1
+    for path, terms in told.items():
+        for term in terms:
             if term.stands_for and term.text not in stands:
                 stands[term.text] = (term.stands_for, path, term.line)
     spread = index.census.spread
     rows = [
         (times * math.log2(1 + times * 4 / max(spread.get(text, 1), 1)), text)
         for text, times in files.items()
-        if times > 1 or count < 4
+        if times > 1 or len(told) < 4
     ]
     best = [text for _, text in sorted(rows, key=lambda row: (-row[0], row[1]))[:_SHOWN]]
     if not best:

@@ -19,7 +19,7 @@ from ..described.opening import opening
 from ..described.quoted import first_sentence, instructs, is_statement, quote
 from ..index import Index
 from ..ledger import ledger, outline
-from ..reads import kept
+from ..reads import BELOW, kept
 from . import Folder, folders
 
 _READMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown")
@@ -48,7 +48,7 @@ def sayings(index: Index, folder: str) -> list[Said]:
     return found
 
 
-@kept(2048)
+@kept(2048, BELOW)
 def describe_folder(index: Index, folder: str) -> Pieces:
     """One line about a folder: a guide's entry, then what its own files say, instructions last."""
     told = entry(index, folder) if folder else []
@@ -64,7 +64,7 @@ def describe_folder(index: Index, folder: str) -> Pieces:
 def _by_facts(index: Index, folder: Folder) -> list[Piece]:
     """What lies in it, and what of that others use most."""
     if folder.count == 1:
-        path = next(folders(index).below(folder.path))
+        path = folders(index).below(folder.path)[0]
         return ["only ", Ref(To.FILE, path, "", path[len(folder.path) + 1 :]), ": ", *describe(index, path)]
     found: list[Piece] = [_workflows(index, folder) or made_of(folder)]
     if folder.tests and folder.mostly(Category.TEST):

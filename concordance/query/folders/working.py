@@ -16,7 +16,7 @@ from ..about import ref_of
 from ..index import Index
 from ..ledger import ledger
 from ..owners import owner
-from ..reads import kept, lasting
+from ..reads import kept, shared
 
 _SHOWN = 5
 
@@ -75,19 +75,21 @@ def _command(index: Index, path: str) -> list[str]:
     return [command] if command else []
 
 
-@lasting(lambda touched: True)  # which files there are is the same in all that an index goes on with
-def _build_files(index: Index) -> frozenset[int]:
-    return frozenset(base for base, _, _, category in index.bases if category == Category.BUILD)
+@shared
+def _built(index: Index) -> tuple[frozenset[int], frozenset[int]]:
+    """The build files, and what they use."""
+    builds = frozenset(base for base, _, _, category in index.bases if category == Category.BUILD)
+    uses = index.neighbours.all_uses
+    return builds, frozenset(other for base in builds for other in uses.get(base, ()))
 
 
 def _builds(index: Index, files: Sequence[str]) -> list[Item]:
     """The build files and targets that name the files."""
     kinds = index.census.kinds
     named: Counter[int] = Counter()
-    builds = _build_files(index)
-    for path in files:
-        base = index.base_of(path)
-        if builds.isdisjoint(index.neighbours.all_users.get(base, ())):
+    builds, built = _built(index)
+    for base in map(index.base_of, files):
+        if base not in built:
             continue
         for user in {user for user, _ in index.graph.users(base)}:
             if index.base_of(index.path_of(user)) in builds:

@@ -97,7 +97,7 @@ def _blocks(index: Index, files: Sequence[File]) -> list[Block]:
 
 
 def _summary(index: Index, files: Sequence[File], read: Sequence[File]) -> Iterator[Item]:
-    symbols = sum(1 for key in index.keys if key)
+    symbols = sum(map(bool, index.keys))
     yield Item([Strong("Files"), f": {len(files):,}, each with a page"])
     yield Item([Strong("Read as text"), f": {len(read):,}, {counted(sum(file.lines for file in read), 'line')}"])
     yield Item([Strong("Not read"), f": {len(files) - len(read):,}, listed below with the reason"])

@@ -1,0 +1,111 @@
+"""The store that is open for reading: one connection, and how it is asked.
+
+In: a repository's folder. Out: rows, as SQLite has them. It sees one snapshot for as long as it is open.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from concordance.errors import StoreBroken
+
+from . import schema
+
+Decoded = TypeVar("Decoded")
+
+
+class Store:
+    """A store that is open for reading."""
+
+    def __init__(self, folder: str) -> None:
+        self.path = os.path.join(folder, "index.db")
+        if not schema.is_ours(self.path):
+            raise StoreBroken(f"{self.path} is no store", "Ask without --no-update, which builds it")
+        self._connection = self._opened()
+        if self.meta().get("schema") != str(schema.VERSION):
+            self._connection.close()
+            raise StoreBroken(f"{self.path} was made by another version", "Ask without --no-update, which builds it")
+
+    def _opened(self) -> sqlite3.Connection:
+        """A connection that sees one snapshot for as long as it is open."""
+        try:
+            connection = schema.connect(self.path, "ro")
+            connection.execute("BEGIN")
+            connection.execute("SELECT count(*) FROM meta")
+        except sqlite3.OperationalError:
+            # A database with a log wants to lay a file beside it, which not every folder lets it.
+            if _size(f"{self.path}-wal") or os.access(os.path.dirname(self.path), os.W_OK):
+                raise self._broken() from None
+            connection = schema.connect(self.path, "immutable")
+        except sqlite3.Error as error:
+            raise self._broken() from error
+        return connection
+
+    def _broken(self) -> StoreBroken:
+        return StoreBroken(f"the store {self.path} is damaged", "Remove it and build again: concord build")
+
+    def _rows(self, query: str, values: tuple[object, ...] = ()) -> Iterator[tuple[Any, ...]]:
+        try:
+            yield from self._connection.execute(query, values)
+        except sqlite3.Error as error:
+            raise self._broken() from error
+
+    def _all(self, query: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
+        """All rows at once: for many that are all wanted."""
+        try:
+            return self._connection.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._broken() from error
+
+    def _row(self, query: str, *values: object) -> tuple[Any, ...] | None:
+        try:
+            row: tuple[Any, ...] | None = self._connection.execute(query, values).fetchone()
+        except sqlite3.Error as error:
+            raise self._broken() from error
+        return row
+
+    def _packed(self, table: str, path: str) -> bytes | None:
+        """What a table keeps of a file."""
+        query = f"SELECT packed FROM {table} JOIN file ON {table}.file = file.id WHERE path = ?"  # noqa: S608
+        row = self._row(query, schema.stored_path(path))
+        return bytes(row[0]) if row else None
+
+    def _count(self, table: str) -> int:
+        row = self._row(f"SELECT count(*) FROM {table}")  # noqa: S608
+        return int(row[0]) if row else 0
+
+    def _decoded(self, decode: Callable[[bytes], Decoded], packed: bytes) -> Decoded:
+        try:
+            return decode(packed)
+        except (TypeError, ValueError) as error:
+            raise self._broken() from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def reopen(self) -> None:
+        """Opens the store anew: a connection must not be used on both sides of a fork. That of the other side is kept,
+        for to close it is the other side's to do."""
+        self._inherited = self._connection
+        self._connection = self._opened()
+
+    def close(self) -> None:
+        """Lets go of the store."""
+        self._connection.close()
+
+    def meta(self) -> dict[str, str]:
+        """What the build noted of itself."""
+        return {str(key): str(value) for key, value in self._rows("SELECT key, value FROM meta")}
+
+
+def _size(path: str) -> int:
+    return os.lstat(path).st_size if os.path.lexists(path) else 0
