@@ -314,7 +314,7 @@ def is_reading(folder: Path) -> bool:
 
 
 def test_a_worker_killed_in_the_middle(folder: Path) -> None:
-    crowd(folder, 2000, 20)
+    crowd(folder, 500, 60)
     started = program.started("build", folder, "--jobs", "2")
     program.wait_for(lambda: is_reading(folder))
     os.kill(workers(started)[0], signal.SIGKILL)
@@ -323,7 +323,7 @@ def test_a_worker_killed_in_the_middle(folder: Path) -> None:
     said = r"a worker was killed while it read part\d+/m\d+\.py; the \d+ files at hand are read again, one by one\n"
     assert re.fullmatch(said, err)
     found = ledger(folder)
-    assert len(found) == 2000
+    assert len(found) == 500
     assert not [file for file in found.values() if file.skip]
     program.wait_for(lambda: program.processes(started.pid) == [], 60)
 
@@ -335,7 +335,7 @@ def test_ctrl_c_in_the_middle_of_an_update(folder: Path) -> None:
     write(folder, {"a.py": "def first(): pass\n"})
     build(folder)
     before = dump(folder)
-    crowd(folder, 1200)
+    crowd(folder, 400, 60)
     started = program.started("build", folder)
     program.wait_for(lambda: is_reading(folder))
     os.killpg(started.pid, signal.SIGINT)
@@ -346,14 +346,14 @@ def test_ctrl_c_in_the_middle_of_an_update(folder: Path) -> None:
     program.wait_for(lambda: program.processes(started.pid) == [], 60)
     assert dump(folder) == before
     assert [row["name"] for row in ask("symbols", "a.py", "--no-update", cwd=folder)] == ["first"]
-    summary = build(folder)
-    assert summary["files"] == 1201
-    assert summary["cached"] > 30
+    summary = Build(str(folder), Config(jobs=2)).run()
+    assert summary.files == 401
+    assert summary.cached > 30
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_first_build_that_is_stopped(folder: Path, sent: signal.Signals) -> None:
-    crowd(folder, 900)
+    crowd(folder, 400, 60)
     started = program.started("build", folder)
     program.wait_for(lambda: is_reading(folder))
     os.killpg(started.pid, sent) if sent is signal.SIGINT else os.kill(started.pid, sent)
@@ -364,9 +364,9 @@ def test_a_first_build_that_is_stopped(folder: Path, sent: signal.Signals) -> No
     assert not (folder / ".concordance/index.db").exists()
     if sent is signal.SIGINT:
         assert not list((folder / ".concordance").glob("*.new*"))
-    summary = build(folder)
-    assert summary["files"] == 900
-    assert summary["cached"] > 30
+    summary = Build(str(folder), Config(jobs=2)).run()
+    assert summary.files == 400
+    assert summary.cached > 30
     assert not list((folder / ".concordance").glob("*.new*"))
 
 

@@ -268,7 +268,7 @@ def test_every_source_stands_whole_in_its_fence(folder: Path) -> None:
 
 
 def test_a_source_that_is_too_large_for_a_page_stands_on_parts(folder: Path) -> None:
-    text = "".join(f"value_{n} = {n}  # ```\n" for n in range(60_000))
+    text = "".join(f"value_{n} = {n}  # ```\n" + f"# {'a long word ' * 60}\n" * 4 for n in range(500))
     program.write(folder, {"large.py": text})
     books.write(folder, folder / "out")
     pages = books.pages(folder / "out")
