@@ -24,6 +24,7 @@ class Known:
     index: Index
     notes: PageNotes
     shelf: Shelf
+    goes_on: bool = False  # whether the index is that of the last time, brought up to date
     _addresses: tuple[object, Addresses] | None = None
 
     def addresses(self, made_of: object, make: Callable[[], Addresses]) -> Addresses:

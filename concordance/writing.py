@@ -61,6 +61,7 @@ class _Desk:
     before: dict[str, Written]
     sink: Sink
     mark: str = ""  # behind the kind of each page
+    goes_on: bool = False  # whether the index is that of the last run, and knows of the whole what pages ask
     opened_by: int = field(default_factory=os.getpid)  # the process that opened the store
 
 
@@ -129,8 +130,10 @@ def write(
 def _known(root: str, folder: str, out: str, book: Book, before: Known | None) -> Known:
     """What is known of a book, by the store as it is now: what the last run knew, where it can go on."""
     facts = Facts(folder)
-    if before is not None and before.index.book == book and renew(before.index, facts):
-        return before
+    if before is not None:
+        before.goes_on = before.index.book == book and renew(before.index, facts)
+        if before.goes_on:
+            return before
     index = Index(facts, root, book)
     if before is None:
         return Known(index, PageNotes(folder, out), Shelf(out))
@@ -231,7 +234,7 @@ class _Level:
         if taken:
             raise manifest.Taken(out, taken)
         sink.tidy()
-        desk = _Desk(index, addresses, out, listed, sink, OF_A_PAGE if self.generated else "")
+        desk = _Desk(index, addresses, out, listed, sink, OF_A_PAGE if self.generated else "", known.goes_on)
         made: dict[Subject, Made] = {}
         rows = [row for page, row in before.items() if not choice.anew and page not in choice.replaced]
         rows += _made(desk, work, self.config, progress, summary, made)
@@ -313,7 +316,8 @@ def _made(
     """Makes pages; `made` is told what was read for each subject."""
     rows: list[Written] = []
     if len(work) > _FEW:
-        _look_around(desk.index, work)
+        if not desk.goes_on:
+            _look_around(desk.index, work)
         results = forked.each(desk, make, _batches(work), config.jobs, config.patience)
     elif config.jobs > 1 and len(desk.index.bases) > LARGE:
         results = forked.beside(desk, make, _few(work), config.patience)

@@ -8,8 +8,8 @@ import pytest
 
 from bench import python
 
-LIBRARY = python.python_files(os.path.dirname(os.__file__))
-PARTS = 16
+LIBRARY = python.python_files(os.path.dirname(os.__file__))[::2]  # all of it takes longer than it tells more
+PARTS = 8
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from program import write
 
 from bench import editrepo, edits
 from bench.editsteps import EDITS, Desk
@@ -183,3 +184,21 @@ def test_shards_that_go_on_are_new_ones(seed: int, monkeypatch: pytest.MonkeyPat
         fresh = shards.Shards(sizes)
         assert list(ours.names.items()) == list(fresh.names.items())
         assert ours.marks == fresh.marks
+
+
+def test_tests_that_have_other_ids_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A function more in a file of tests gives all its tests other ids; for what they test, that is nothing new."""
+    monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "cache"))
+    root = tmp_path / "repo"
+    tests = "from a import grow\n\n\ndef test_grow():\n    assert grow() == 1\n"
+    write(root, {"a.py": "def grow():\n    return 1\n", "tests/test_a.py": tests})
+    ids, numbers = [], []
+    for more in ("", "\n\ndef helper():\n    pass\n", "\n\ndef test_more():\n    grow()\n"):
+        write(root, {"tests/test_a.py": tests + more})
+        edits.api.build(str(root), 1)
+        with Facts(str(root / ".concordance")) as facts:
+            index = Index(facts, str(root))
+            ids.append(index.tests_of("a.py").near)
+            numbers.append(digests(index, {}, None)["tests"]["a.py"])
+    assert ids[0] != ids[1]
+    assert numbers[0] == numbers[1] != numbers[2]

@@ -12,6 +12,7 @@ from zlib import crc32
 
 from concordance.facts.pagenotes import Digests
 from concordance.facts.touched import band
+from concordance.model import unpacked
 
 from .index import Index
 from .reads import lasting
@@ -80,7 +81,7 @@ class LinkTables:
             path: _once(known, one, lambda one: number((one.name, one.key, len(one.files) > 1)))
             for path, one in index.clusters.items()
         }
-        self._again("tests", index.tested_rows, number, path_of)
+        self._again("tests", index.tested_rows, _tests(index), path_of)
 
     def _use(self, index: Index, paths: set[str] | list[str]) -> None:
         """How often symbols are used, and which are."""
@@ -95,6 +96,23 @@ class LinkTables:
             if rows:
                 used[path], linked[path] = number(rows), number([place for place, _ in rows])
         self._found["used"], self._found["linked"] = used, linked
+
+
+def _tests(index: Index) -> Callable[[tuple[list[tuple[int, bytes]], int]], int]:
+    """Makes numbers of the tests of files; where tests have other ids, but are the same, so are the numbers."""
+    known: dict[int, int] = {}
+
+    def of(test: int) -> int:
+        found = known.get(test)
+        if found is None:
+            found = known[test] = number((index.path_of(test), index.keys[test]))
+        return found
+
+    def make(row: tuple[list[tuple[int, bytes]], int]) -> int:
+        near, farther = row
+        return number(([(steps, sum(map(of, unpacked(column)))) for steps, column in near], farther))
+
+    return make
 
 
 def _once(known: dict[int, int], row: Any, make: Callable[[Any], int]) -> int:
