@@ -262,7 +262,7 @@ def reads_or_dies(monkeypatch: pytest.MonkeyPatch) -> None:
     ("name", "reason"),
     [
         ("deadly.py", "its reader was killed"),
-        ("endless.py", "its reader did not end within 5 s"),
+        ("endless.py", "its reader did not end within 3 s"),
         ("faulty.py", "its reader failed: RuntimeError: a fault in the program"),
     ],
 )
@@ -275,7 +275,7 @@ def test_a_file_that_kills_its_reader(folder: Path, name: str, reason: str) -> N
     def hear(step: str, done: int, total: int, word: str) -> None:
         said.extend([word] if step == "say" else [])
 
-    summary = Build(str(folder), Config(jobs=2, patience=5.0 if name == "endless.py" else 60.0), hear).run()
+    summary = Build(str(folder), Config(jobs=2, patience=3.0 if name == "endless.py" else 60.0), hear).run()
     assert sorted(summary.failed) == [(name, reason), (f"more/{name}", reason)]
     assert summary.skipped == {"unreadable": 2}
     found = ledger(folder)
@@ -515,7 +515,7 @@ def test_questions_while_stores_change(repo: Path) -> None:
     for looker in lookers:
         looker.start()
     # A worker that was forked while a looker held a lock of SQLite would wait for it: half of the steps, once.
-    for step in range(8):
+    for step in range(5):
         write(repo, dict.fromkeys(program.SAMPLE, f"x{step} = {step}\n"))
         assert Build(str(repo), Config(jobs=1, patience=30)).run().failed == []
     stop.set()
