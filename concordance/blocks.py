@@ -17,6 +17,7 @@ class To(StrEnum):
 
     FILE = "file"  # the page of a file; `at` is a section's heading
     SYMBOL = "symbol"  # a definition on the page of its file; `at` is its key
+    DEFINITION = "definition"  # a definition's own page, which only the site has; elsewhere as SYMBOL
     KEYWORDS = "keywords"  # the keyword index of a file
     INDEX = "index"  # of a folder: what is in it
     FOLDER = "folder"  # of a folder: what it is about

@@ -20,7 +20,8 @@ from concordance.blocks import Ref, To
 from concordance.collect.own import CLAIMS, FRONT, MANIFEST
 
 _PAGES = {To.INDEX: "index.md", To.FOLDER: "doc.md", To.SUBTREE: "sub.md"}
-_ENDS = {To.FILE: "_docs.md", To.KEYWORDS: "_kw.md", To.SYMBOL: "_docs.md"}
+_ENDS = {To.FILE: "_docs.md", To.KEYWORDS: "_kw.md", To.SYMBOL: "_docs.md", To.DEFINITION: "_docs.md"}
+_OF_SYMBOLS = (To.SYMBOL, To.DEFINITION)
 STRUCTURE = "Code Structure"  # the section that definitions stand in
 REPORT = "verification_report.md"
 LETTERS = "keywords.md"
@@ -99,6 +100,10 @@ class Addresses:
         """Every folder of the repository that has files below it, the root first."""
         return list(self._folders)
 
+    def stem(self, path: str) -> str:
+        """What the names of a file's pages begin with."""
+        return self._stems[path]
+
     def page(self, ref: Ref) -> str:
         """The path of the page that a link leads to, in the book."""
         path = self._whole(ref)
@@ -107,7 +112,7 @@ class Addresses:
     def _whole(self, ref: Ref) -> str:
         to = ref.to
         if to in _ENDS:
-            return self._stems[ref.path] + _ENDS[to]
+            return self.stem(ref.path) + _ENDS[to]
         if to in _PAGES:
             folder = self._folders[ref.path]
             return f"{folder}/{_PAGES[to]}" if folder else _PAGES[to]
@@ -126,12 +131,16 @@ class Addresses:
         if ref.to == To.SOURCE:
             return self.source(page, ref.path)
         there = self.page(ref)
-        at = ref.at and (self._anchor(ref) if ref.to == To.SYMBOL else slug(ref.at))
+        at = ref.at and (self._anchor(ref) if ref.to in _OF_SYMBOLS else slug(ref.at))
         if there == page and at:
             return f"#{at}"
-        folder, _, name = there.rpartition("/")
-        address = self._prefix(page, folder) + quote(_encoded(name), _SAFE)
+        address = self.to(page, there)
         return f"{address}#{at}" if at else address
+
+    def to(self, page: str, there: str) -> str:
+        """What leads from one file of the book to another."""
+        folder, _, name = there.rpartition("/")
+        return self._prefix(page, folder) + quote(_encoded(name), _SAFE)
 
     def _anchor(self, ref: Ref) -> str:
         return slug(STRUCTURE) if ref.path in self._plain else anchor(ref.at)

@@ -1,0 +1,48 @@
+"""Where everything of the site stands: beside each page of the book, under the same name, what only a browser needs.
+
+In: the same as for the book's addresses. Out: addresses that end in `.html`; a file's source, its cards (what is shown
+when one points at a name that it defines) and its definitions' own pages stand beside its page. The site that is served
+and the one that is written have the same addresses, each relative to the page that it stands on, so the site may lie
+anywhere, a folder of a disk included.
+"""
+
+from __future__ import annotations
+
+from concordance.blocks import Ref, To
+
+from .addresses import Addresses, anchor
+
+SOURCE, CARDS, DEFINITIONS, TREE = "_source.html", "_cards.js", "_defs", "tree.js"
+
+
+class SiteAddresses(Addresses):
+    """The addresses of one site."""
+
+    def page(self, ref: Ref) -> str:
+        """The path of the page that a link leads to, in the site."""
+        if ref.to == To.SOURCE:
+            return self.stem(ref.path) + SOURCE
+        if ref.to == To.DEFINITION:
+            return f"{self.stem(ref.path)}{DEFINITIONS}/{anchor(ref.at)}.html"
+        return f"{super().page(ref)[:-3]}.html"
+
+    def link(self, page: str, ref: Ref) -> str:
+        """The address of what a link leads to, as it stands on a page of the site."""
+        if ref.to == To.DEFINITION:
+            return self.to(page, self.page(ref))
+        return super().link(page, ref)
+
+    def source(self, page: str, path: str, first: int = 0, last: int = 0) -> str:
+        """The address of a file's source, or of lines of it."""
+        at = f"#L{first}" if first else ""
+        if last > first:
+            at += f"-L{last}"
+        return self.to(page, self.stem(path) + SOURCE) + at
+
+    def tree(self, folder: str) -> str:
+        """Where the names of what is in a folder stand."""
+        return self.page(Ref(To.INDEX, folder)).removesuffix("index.html") + TREE
+
+    def cards(self, path: str) -> str:
+        """Where the cards of a file's definitions stand."""
+        return self.stem(path) + CARDS
