@@ -107,7 +107,7 @@ class _Comparer:
                     items.append((side, entry))
         found: list[Scanned] = []
         batches = parallel.batches(items, lambda item: item[1].size, 4 * BATCH_BYTES)
-        for result in forked.each(desk, scan, batches, self.config.jobs, self.config.patience) if items else ():
+        for result in forked.each(desk, scan, batches, self.config.jobs, self.config.patience):
             if not isinstance(result, parallel.Failed):  # comparing it says what is wrong with it
                 found += result
         return found
@@ -141,7 +141,7 @@ class _Comparer:
         found: dict[int, Compared] = {}
         batches = parallel.batches(works, _size, BATCH_BYTES)
         with closing(Cache(cache_folder(), self.config.cache_bytes)) as cache:
-            for result in forked.each(desk, compare, batches, self.config.jobs, self.config.patience) if works else ():
+            for result in forked.each(desk, compare, batches, self.config.jobs, self.config.patience):
                 if isinstance(result, parallel.Failed):
                     entry = result.item.after or result.item.before
                     self.unread.append(Unread(entry.path if entry else "", result.reason))

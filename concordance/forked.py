@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from concordance import batch, parallel
@@ -75,8 +76,13 @@ def each(
     laid: object, work: Callable[[list[Item]], Result], batches: Iterable[list[Item]], jobs: int, patience: float
 ) -> Iterator[Result | Failed[Item]]:
     """Runs all batches in forked workers; `patience` is what an item may take, in seconds."""
+    source = iter(batches)
+    first = next(source, None)
+    if first is None:  # nobody is forked for nothing
+        return
+    every = chain([first], source)
     with _workers(laid, jobs, patience) as pool:
-        yield from parallel.batches_here(work, batches) if pool is None else parallel.each(pool, work, batches)
+        yield from parallel.batches_here(work, every) if pool is None else parallel.each(pool, work, every)
 
 
 def beside(

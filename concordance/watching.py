@@ -1,9 +1,10 @@
 """Keeps a repository's store and book current for as long as somebody works on it.
 
 In: a repository, and what is to be told. Out: an `Update` each time that something changed. What is worth keeping from
-one update to the next is kept by `Current`: for now the list of files, so that after an edit not every file is looked
-at to find the one that changed. Errors are told and the work goes on: with the next change, or after a while, all is
-looked at again. It ends when it is interrupted, or when the repository is gone.
+one update to the next is kept by `Current`: the list of files, so that after an edit not every file is looked at to
+find the one that changed, and what is known of the store and the book (`memory`). Errors are told and the work goes on:
+with the next change, or after a while, all is looked at again. It ends when it is interrupted, or when the repository
+is gone.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from concordance.facts.pagenotes import Made, PageNotes, Subject, packed, unpack
 from concordance.facts.read import Facts
 from concordance.memory import Known, Memory
 from concordance.model import Entry
-from concordance.query.choosing import Chooser
+from concordance.query.choosing import TOGETHER, Chooser
 from concordance.query.index import Index
 from concordance.query.renewal import renew
 from concordance.query.structure import KEYED
@@ -45,6 +45,7 @@ ABOUT = {
     "letters": To.LETTERS, "book": To.BOOK, "rule": To.RULE, "report": To.REPORT,
 }  # fmt: skip
 OF_PAGES = ("file", "keywords", "folder", "folder_index", "subtree")  # pages have them, too; the rest there is once
+_OF_WHOLE = ("book", "report")
 BATCH = 48  # subjects: about a tenth of a second's work
 _FEW = 40  # subjects that are made without other processes, which would take longer to start
 LARGE = 2000  # files of a repository whose pages of folders take so long that a second process is worth it
@@ -352,18 +353,12 @@ def _together(made: dict[Subject, Made]) -> None:
 
 
 def _few(work: list[Subject]) -> list[list[Subject]]:
-    """The same of few, each for itself. What is counted for pages of the whole is kept by the process that makes them:
-    they come first, for this one."""
-    files: dict[str, list[Subject]] = {}
-    for kind, subject in work:
-        if kind in ("file", "keywords"):
-            files.setdefault(subject, []).append((kind, subject))
-    others = sorted((one for one in work if one[0] not in ("file", "keywords")), key=lambda one: (_of_part(one), one))
-    return [*([one] for one in others), *files.values()]
-
-
-def _of_part(subject: Subject) -> bool:
-    return subject[0] not in ("book", "report")
+    """Few subjects, each for itself, but both pages of a file. What is counted for pages of the whole is kept by the
+    process that makes them: they come first, for this one."""
+    found: dict[Subject, list[Subject]] = {}
+    for kind, about in work:
+        found.setdefault(("file" if kind in TOGETHER else kind, about), []).append((kind, about))
+    return [found[one] for one in sorted(found, key=lambda one: (one[0] not in _OF_WHOLE, one[0] == "file", one))]
 
 
 def _batches(work: list[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:

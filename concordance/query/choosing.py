@@ -18,7 +18,7 @@ from .reads import forget
 from .summaries import Summaries
 from .tables import changed, digests
 
-_TOGETHER = frozenset(("file", "keywords"))  # made of the same `About`, so what one of them read counts for both
+TOGETHER = frozenset(("file", "keywords"))  # made of the same `About`, so what one of them read counts for both
 _SAID = ("left_out", "ruff", "ruff_problem")  # notes of the store that pages tell
 
 
@@ -77,7 +77,7 @@ class Chooser:
         again = self.notes.readers(slots)
         lost = set(astray)
         again |= {one for one, pages in known.items() if not pages or (lost and not lost.isdisjoint(pages))}
-        again |= {(kind, about) for about in {one[1] for one in again if one[0] in _TOGETHER} for kind in _TOGETHER}
+        again |= {(kind, about) for about in {one[1] for one in again if one[0] in TOGETHER} for kind in TOGETHER}
         every = list(subjects())
         work = [one for one in every if one in again or one not in known]
         gone = sorted(known.keys() - set(every))

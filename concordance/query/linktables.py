@@ -15,7 +15,7 @@ from concordance.facts.touched import band
 from concordance.model import unpacked
 
 from .index import Index
-from .reads import lasting
+from .reads import lasting, unless
 
 
 def number(value: object) -> int:
@@ -122,7 +122,7 @@ def _once(known: dict[int, int], row: Any, make: Callable[[Any], int]) -> int:
     return found
 
 
-@lasting(lambda touched: True)  # `renewal` says what of it is stale
+@lasting(unless())  # `renewal` says what of it is stale
 def link_tables(index: Index) -> LinkTables:
     """The numbers of an index, as far as they were made."""
     return LinkTables()

@@ -111,6 +111,11 @@ def lasting(
     return lambda make: _shared(make, stays)
 
 
+def unless(*aspects: str) -> Callable[[Touched], bool]:
+    """Whether an update touched none of some aspects, for `lasting`."""
+    return lambda touched: not any(touched.get(one) for one in aspects)
+
+
 def _shared(make: Callable[[Index], Value], stays: Callable[[Touched], bool]) -> Callable[[Index], Value]:
     @wraps(make)
     def given(index: Index) -> Value:

@@ -22,7 +22,7 @@ from .folders.repository import name_of
 from .found import findings
 from .index import Index
 from .linktables import link_tables, number
-from .reads import ANY, BELOW, EVERY, MOVED, NAMES_BELOW, Touched, lasting
+from .reads import ANY, BELOW, EVERY, MOVED, NAMES_BELOW, Touched, lasting, unless
 from .related import stem_of
 from .runners import is_setting
 
@@ -59,7 +59,7 @@ def digests(index: Index, before: Mapping[str, Digests], touched: Touched | None
         return found
 
 
-@lasting(lambda touched: not touched.get(MOVED))
+@lasting(unless(MOVED))
 def _bases_mark(index: Index) -> int:
     return number(index.bases)
 

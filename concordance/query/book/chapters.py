@@ -22,7 +22,7 @@ from concordance.model import Category
 from ..folders import ASIDE, Folder, folders
 from ..index import Index
 from ..ledger import ledger
-from ..reads import MOVED, lasting, plain, shared
+from ..reads import MOVED, lasting, plain, shared, unless
 
 _SHARES: dict[str, float] = {
     Category.SOURCE: 1.0, Category.BUILD: 0.5, Category.EXAMPLE: 0.5, Category.CONFIGURATION: 0.5,
@@ -171,7 +171,7 @@ def _kind(folder: Folder) -> str:
     return _KINDS[_KIND_OF.get(Category(max(lines, key=lambda one: (lines[one], one))), 0)]
 
 
-@lasting(lambda touched: not any(touched.get(one) for one in (Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED)))
+@lasting(unless(Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED))
 def _between(index: Index) -> Counter[tuple[str, str]]:
     """How many pairs of files use one another between folders: from, to. Documents do not count as users."""
     homes = {base: path.rpartition("/")[0] for base, path, _, _ in index.bases}

@@ -18,7 +18,7 @@ from concordance.model import TYPES, Category, File, Kind, Skip
 
 from ..index import Index
 from ..ledger import Ledger, ledger
-from ..reads import MOVED, kept, lasting, plain, shared
+from ..reads import MOVED, kept, lasting, plain, shared, unless
 
 NAMED = frozenset(
     (Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION, Kind.MACRO, Kind.TYPE, Kind.UNION)
@@ -76,7 +76,7 @@ class _Weighed(NamedTuple):
     folders: dict[str, Used]  # a few of each
 
 
-@lasting(lambda touched: not touched[Aspect.INTO] and not touched.get(MOVED))
+@lasting(unless(Aspect.INTO, MOVED))
 def _weighed(index: Index) -> _Weighed:
     """Hands the most used definitions up to every folder around them. Who uses a class where it is only named ahead
     uses the one that is meant."""
@@ -102,7 +102,7 @@ def _weighed(index: Index) -> _Weighed:
     return found
 
 
-@lasting(lambda touched: not any(touched.get(one) for one in (Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED)))
+@lasting(unless(Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED))
 def _scores(index: Index) -> dict[str, float]:
     """How much readers look for each file. One that a single central file uses is as central by its rank, but it is
     not what they look for."""
