@@ -1,0 +1,93 @@
+/* The card of a name: what it is, its documentation and uses, when one points at a link to it or reaches it by keys. */
+(function () {
+  "use strict";
+  var site = window.concordance, make = site.make;
+  var card = null, of = null, timer = null, byKey = false;
+  var TRUST = { exact: "certain", via_import: "by its import", unique_name: "the only one of this name", candidate: "one of several of this name" };
+
+  /* Where the cards of a link's target stand, and which is meant; null where a link has none. */
+  function wanted(link) {
+    var url = new URL(link.href, location.href);
+    if (url.origin !== location.origin && location.protocol !== "file:") return null;
+    var path = url.origin === "null" ? url.href.replace(/[?#].*/, "") : url.origin + url.pathname;
+    var found = /^(.*)_defs\/([^/]+)\.html$/.exec(path);
+    if (found) return { cards: found[1] + "_cards.js", key: link.dataset.c || decodeURIComponent(found[2]) };
+    found = /^(.*?)_(?:source|docs)(?:\.\d+)?\.html$/.exec(path);
+    var key = link.dataset.c || (/^#def-/.test(url.hash) ? decodeURIComponent(url.hash.slice(1)) : "");
+    return found && key ? { cards: found[1] + "_cards.js", key: key } : null;
+  }
+
+  function count(number, one, many) { return Number(number).toLocaleString("en") + " " + (number === 1 ? one : many); }
+
+  function fill(link, row, key) {
+    var facts = [];
+    if (row.uses !== undefined) facts.push(row.uses ? count(row.uses, "use", "uses") + (row.files ? " in " + count(row.files, "file", "files") : "") : "no uses known");
+    if (row.path) facts.push(row.path + (row.line ? ":" + row.line : ""));
+    var trust = link.dataset.t, why = link.dataset.by;
+    var box = make("div", { id: "card", role: "tooltip" },
+      make("pre", {}, make("span", { class: "kind" }, (row.kind || "") + " "), row.signature || row.name || key),
+      row.doc ? make("p", {}, row.doc) : null,
+      make("p", { class: "facts" }, facts.join(" · ")),
+      trust ? make("p", { class: "facts" }, "Link: " + (TRUST[trust] || trust) + (why ? ", " + why : "")) : null);
+    if (row.page) {
+      box.append(make("p", {}, make("a", { href: new URL(row.page, site.base).href, tabindex: "-1" }, "Definition and uses")));
+    }
+    return box;
+  }
+
+  /* Below the name, above it where there is no room: never over the line that is read. */
+  function place(link, box) {
+    document.body.append(box);
+    var at = link.getClientRects()[0] || link.getBoundingClientRect(), high = box.offsetHeight, room = innerHeight - at.bottom;
+    var top = room > high + 12 || at.top < high + 70 ? at.bottom + 6 : at.top - high - 6;
+    var left = Math.max(8, Math.min(at.left, document.documentElement.clientWidth - box.offsetWidth - 12));
+    /* Set by the script's own way to styles, which the policy of content allows. */
+    box.style.top = top + scrollY + "px";
+    box.style.left = left + scrollX + "px";
+  }
+
+  function open(link) {
+    var what = wanted(link);
+    if (!what) return;
+    of = link;
+    site.load(what.cards).then(function (rows) {
+      var row = rows && (rows[what.key] || rows["def-" + what.key]);
+      if (of !== link || !row) return;
+      close(true);
+      card = fill(link, row, what.key);
+      place(link, card);
+      link.setAttribute("aria-describedby", "card");
+      card.addEventListener("mouseenter", function () { clearTimeout(timer); });
+      card.addEventListener("mouseleave", later);
+    });
+  }
+
+  function close(keep) {
+    if (card) { card.remove(); card = null; }
+    site.all("[aria-describedby=card]").forEach(function (link) { link.removeAttribute("aria-describedby"); });
+    if (!keep) of = null;
+  }
+  function later() { clearTimeout(timer); timer = setTimeout(close, 180); }
+
+  function linkOf(event) {
+    return event.target.closest ? event.target.closest("main a[href]") : null;
+  }
+  document.addEventListener("mouseover", function (event) {
+    var link = linkOf(event);
+    if (!link) return;
+    clearTimeout(timer);
+    if (link === of) return;
+    timer = setTimeout(function () { open(link); }, 220);
+  });
+  document.addEventListener("mouseout", function (event) { if (linkOf(event)) later(); });
+  document.addEventListener("keydown", function (event) {
+    byKey = event.key === "Tab" || event.key.startsWith("Arrow");
+    if (event.key === "Escape" && card) { close(); event.stopPropagation(); }
+  }, true);
+  document.addEventListener("pointerdown", function () { byKey = false; });
+  document.addEventListener("focusin", function (event) {
+    var link = linkOf(event);
+    clearTimeout(timer);
+    if (link && byKey) open(link); else if (!card || !card.contains(event.target)) close();
+  });
+})();

@@ -1,0 +1,73 @@
+/* A server that watches says when something changed: the content is fetched again and put in place, and neither the
+   place where one reads nor the focus is lost. */
+(function () {
+  "use strict";
+  var site = window.concordance, running = false, again = false;
+
+  /* The way to an element by its id, or by its place among what is inside of the content. */
+  function way(element) {
+    var steps = [], main = site.$("main");
+    while (element && element !== main) {
+      if (element.id) { steps.unshift("#" + element.id); break; }
+      steps.unshift(Array.prototype.indexOf.call(element.parentNode.children, element));
+      element = element.parentElement;
+    }
+    return steps;
+  }
+  function follow(steps) {
+    var at = site.$("main");
+    steps.forEach(function (step) {
+      if (typeof step === "string") at = document.getElementById(step.slice(1)); else at = at && at.children[step];
+    });
+    return at;
+  }
+
+  function put(text) {
+    var other = new DOMParser().parseFromString(text, "text/html");
+    var fresh = other.querySelector("main"), main = site.$("main");
+    if (!fresh || fresh.innerHTML === main.innerHTML) return false;
+    var focused = main.contains(document.activeElement) && document.activeElement !== main ? way(document.activeElement) : null;
+    var top = scrollY, left = scrollX;
+    /* What stands at the top of the window stays there, also where lines were put in above it. */
+    var held = site.all("main [id]").find(function (one) { return one.getBoundingClientRect().bottom > 60; });
+    var before = held ? held.getBoundingClientRect().top : 0;
+    var open = site.all("main details[open]").map(way);
+    main.replaceChildren.apply(main, Array.from(document.importNode(fresh, true).childNodes));
+    site.$("#outline").replaceChildren.apply(site.$("#outline"), Array.from(document.importNode(other.querySelector("#outline"), true).childNodes));
+    document.title = other.title;
+    open.forEach(function (steps) { var one = follow(steps); if (one && one.tagName === "DETAILS") one.open = true; });
+    scrollTo(left, top);
+    var now = held && document.getElementById(held.id);
+    if (now && top > 0) scrollBy(0, now.getBoundingClientRect().top - before);
+    var there = focused && follow(focused);
+    if (there && there.focus) there.focus({ preventScroll: true });
+    document.dispatchEvent(new Event("concordance:changed"));
+    site.reachable();
+    return true;
+  }
+
+  function refresh() {
+    if (running) { again = true; return; }
+    running = true;
+    fetch(location.pathname + location.search, { cache: "no-cache" }).then(function (reply) {
+      if (reply.status === 404) { site.say("This page is gone: its file was removed"); return null; }
+      return reply.ok ? reply.text() : null;
+    }).then(function (text) { if (text && put(text)) site.say("Updated"); }, function () { /* the next event tries again */ }).then(function () {
+      running = false;
+      if (again) { again = false; refresh(); }
+    });
+  }
+
+  if (site.root.dataset.kind !== "search") {
+    var events = new EventSource(site.base + "events"), version = null;
+    var heard = function (event) {
+      var said = event.data;
+      if (said === version) return;
+      version = said;
+      refresh();
+    };
+    events.onmessage = heard;
+    events.addEventListener("changed", heard);
+    addEventListener("pagehide", function () { events.close(); });
+  }
+})();

@@ -1,0 +1,228 @@
+/* The search field: results as one types, kinds as buttons and prefixes, arrows and Enter, the question in the address.
+   A server is asked; a site of files loads `find.js`, which looks into shards. */
+(function () {
+  "use strict";
+  var site = window.concordance, make = site.make, $ = site.$;
+  var field = $("#search"), panel = $("#found"), page = $("#results");
+  var live = site.root.hasAttribute("data-api");
+  var WAIT = 60, LONGEST = 300;
+  var KINDS = [["", "All"], ["class", "Classes"], ["fn", "Functions"], ["file", "Files"], ["kw", "Keywords"]];
+  var SHORT = { function: "function", enumerator: "enum value", namespace: "namespace" };
+
+  /* --- the question */
+
+  function read(text) {
+    var asked = { kind: "", folder: "", text: "", exact: false, wrong: "" };
+    if (text.length > LONGEST) {
+      asked.wrong = "This is longer than " + LONGEST + " letters: a name or a few words are enough.";
+      return asked;
+    }
+    if ((text.match(/"/g) || []).length % 2) asked.wrong = "A quotation mark is open: close it, or take it out.";
+    var rest = text.replace(/(^|\s)in:("[^"]*"|\S*)/g, function (all, before, folder) {
+      asked.folder = folder.replace(/"/g, "").replace(/^\.?\/+|\/+$/g, "");
+      return before;
+    }).replace(/(^|\s)(class|fn|file|kw):/g, function (all, before, kind) { asked.kind = kind; return before; });
+    asked.exact = /^\s*"[^"]+"\s*$/.test(rest);
+    asked.text = rest.replace(/"/g, " ").trim().replace(/\s+/g, " ");
+    if (!asked.text && !asked.wrong) asked.wrong = text.trim() ? "Say what to look for behind it: a name or some words." : " ";
+    return asked;
+  }
+
+  function withKind(kind) {
+    var rest = field.value.replace(/(^|\s)(class|fn|file|kw):/g, "$1").trim();
+    return kind ? kind + ":" + rest : rest;
+  }
+
+  /* --- answers: {rows: [{name, home, kind, path, line, href, text}], total, note} */
+
+  var stale = null, loading = null;
+
+  function ask(text, most) {
+    var asked = read(text);
+    if (asked.wrong) return Promise.resolve({ rows: [], note: asked.wrong, asked: asked });
+    if (stale) stale.abort();
+    stale = new AbortController();
+    var answer = live ? fromServer(text, most, stale.signal) : fromShards(asked, most);
+    return answer.then(function (found) { found.asked = asked; return found; });
+  }
+
+  function fromServer(text, most, signal) {
+    var url = site.base + "api/search?addresses=1&limit=" + most + "&q=" + encodeURIComponent(text.trim());
+    return fetch(url, { signal: signal, headers: { Accept: "application/json" } }).then(function (reply) {
+      return reply.json().then(function (said) {
+        if (!reply.ok) return { rows: [], note: said.error ? said.error + (said.hint ? ". " + said.hint : "") : "The server could not answer; try again." };
+        var rows = (Array.isArray(said) ? said : said.rows || said.result || []).map(fromRow);
+        return { rows: rows, total: rows.length, note: reply.headers.get("X-Note") || said.note || "" };
+      });
+    });
+  }
+
+  function fromRow(row) {
+    var dot = (row.symbol || "").replace(/::/g, ".").lastIndexOf(".");
+    var name = row.symbol ? row.symbol.slice(dot + 1) : row.path.split("/").pop();
+    return {
+      name: name, home: row.symbol && dot > 0 ? row.symbol.slice(0, row.symbol.length - name.length) : "", kind: row.kind || "file",
+      path: row.path, line: row.line, href: site.base + row.address, text: row.snippet || ""
+    };
+  }
+
+  function fromShards(asked, most) {
+    if (!loading) loading = site.load(site.base + "assets/find.js");
+    return loading.then(function () {
+      if (!site.find) return { rows: [], note: "The search could not be loaded; the keyword index lists every name." };
+      return site.find(asked, most);
+    });
+  }
+
+  /* --- what is shown */
+
+  function lit(text, words) {
+    var found = make("span"), rest = text, low = text.toLowerCase(), at = 0;
+    words.forEach(function (word) {
+      var place = low.indexOf(word.toLowerCase(), at);
+      if (place < 0 || !word) return;
+      found.append(text.slice(at, place), make("mark", {}, text.slice(place, place + word.length)));
+      at = place + word.length;
+    });
+    rest = text.slice(at);
+    found.append(rest);
+    return found;
+  }
+
+  function hit(row, number, asked) {
+    var name = make("span", { class: "name" }, row.home ? make("i", {}, row.home) : null, make("b", {}, lit(row.name, asked.text.split(" "))));
+    var where = row.path ? row.path + (row.line && row.kind !== "file" ? ":" + row.line : "") : row.where || "";
+    return make("a", { class: "hit", role: "option", id: "hit" + number, href: row.href, "aria-selected": "false", tabindex: "-1" },
+      make("span", { class: "kind" }, SHORT[row.kind] || row.kind), name,
+      make("span", { class: "where" }, where), row.text ? make("span", { class: "text" }, row.text.trim()) : null);
+  }
+
+  function buttons(asked) {
+    return KINDS.map(function (kind) {
+      var button = make("button", { type: "button", tabindex: page ? null : "-1", "aria-pressed": String(asked.kind === kind[0]) }, kind[1]);
+      button.addEventListener("click", function () {
+        field.value = withKind(kind[0]);
+        if (page) { address(true); run(); button.focus(); } else { field.focus(); run(); }
+      });
+      return button;
+    });
+  }
+
+  function list(found) {
+    var rows = make("div", { class: "hits", role: "listbox", id: "hits", "aria-label": "Results" });
+    found.rows.forEach(function (row, number) { rows.append(hit(row, number, found.asked)); });
+    return rows;
+  }
+
+  function told(found) {
+    if (found.note && !found.rows.length) return found.note.trim();
+    if (!found.rows.length) return "Nothing found. Try fewer letters, or another kind.";
+    return found.note || "";
+  }
+
+  function show(found) {
+    if (page) {
+      $("main .kinds").replaceChildren.apply($("main .kinds"), found.asked.text ? buttons(found.asked) : []);
+      page.replaceChildren();
+      if (found.rows.length) page.append(list(found));
+      $("#count").textContent = told(found) || (found.rows.length + (found.rows.length === 1 ? " result" : " results") + (found.total > found.rows.length ? ", best first, of " + found.total.toLocaleString("en") : ""));
+      field.removeAttribute("aria-expanded");
+    } else {
+      panel.replaceChildren(make("div", { class: "kinds", role: "group", "aria-label": "Kinds" }));
+      var kinds = panel.firstChild;
+      buttons(found.asked).forEach(function (button) { kinds.append(button); });
+      if (found.rows.length) panel.append(list(found));
+      var note = told(found);
+      if (note) panel.append(make("p", { class: "told", role: "status" }, note));
+      if (found.rows.length) panel.append(make("p", { class: "told" }, make("a", { href: whole(), tabindex: "-1" }, "All results"), " · Enter opens the first"));
+      panel.hidden = false;
+    }
+    field.setAttribute("aria-expanded", String(found.rows.length > 0));
+    if (found.rows.length) field.setAttribute("aria-controls", "hits"); else field.removeAttribute("aria-controls");
+    choose(-1);
+  }
+
+  function hide() {
+    panel.hidden = true;
+    field.setAttribute("aria-expanded", "false");
+    field.removeAttribute("aria-controls");
+    choose(-1);
+  }
+
+  var chosen = -1;
+  function options() { return site.all(".hit"); }
+  function choose(number) {
+    var rows = options();
+    chosen = number;
+    rows.forEach(function (row, place) { row.setAttribute("aria-selected", String(place === number)); });
+    if (rows[number]) {
+      field.setAttribute("aria-activedescendant", rows[number].id);
+      rows[number].scrollIntoView({ block: "nearest" });
+    } else field.removeAttribute("aria-activedescendant");
+  }
+
+  /* --- the question in the address */
+
+  function whole() { return site.base + "search.html?q=" + encodeURIComponent(field.value.trim()); }
+
+  function address(push) {
+    if (!page || field.value.length > 2000) return;
+    var url = location.pathname + (field.value.trim() ? "?q=" + encodeURIComponent(field.value.trim()) : "");
+    try { history[push ? "pushState" : "replaceState"](null, "", url); } catch (refused) { /* a page of a disk */ }
+    document.title = (field.value.trim() || "Search") + " · " + $(".home span").textContent;
+  }
+
+  var turn = 0, waiting;
+  function run() {
+    var mine = ++turn, text = field.value;
+    clearTimeout(waiting);
+    if (!text.trim() && !page) { hide(); return Promise.resolve(); }
+    return ask(text, page ? 100 : 12).then(function (found) { if (mine === turn) show(found); }, function (error) {
+      if (error.name !== "AbortError" && mine === turn) show({ rows: [], note: "The server does not answer. Is it running?", asked: read(text) });
+    });
+  }
+
+  field.setAttribute("role", "combobox");
+  field.setAttribute("aria-autocomplete", "list");
+  field.setAttribute("aria-expanded", "false");
+  field.setAttribute("aria-haspopup", "listbox");
+  field.addEventListener("input", function () {
+    clearTimeout(waiting);
+    waiting = setTimeout(function () { address(false); run(); }, WAIT);
+  });
+  field.addEventListener("focus", function () { if (!page && field.value.trim() && panel.hidden) run(); });
+  field.addEventListener("keydown", function (event) {
+    if (event.isComposing) return;
+    var rows = options();
+    if (event.key === "ArrowDown" && rows.length) choose((chosen + 1) % rows.length);
+    else if (event.key === "ArrowUp" && rows.length) choose(chosen <= 0 ? rows.length - 1 : chosen - 1);
+    else if (event.key === "Escape") {
+      if (!panel.hidden) hide(); else if (field.value && !page) field.value = ""; else field.blur();
+    } else if (event.key === "Enter") {
+      clearTimeout(waiting);
+      if (event.ctrlKey || event.metaKey) location.href = whole();
+      else if (chosen >= 0 && rows[chosen]) rows[chosen].click();
+      else if (page) { address(true); run(); }
+      else run().then(function () {
+        var first = options()[0];
+        if (first && !panel.hidden) first.click(); else if (!read(field.value).wrong) location.href = whole();
+      });
+    } else return;
+    event.preventDefault();
+  });
+  $(".search").addEventListener("submit", function (event) { event.preventDefault(); });
+  document.addEventListener("click", function (event) {
+    if (!panel.hidden && !event.target.closest(".search")) hide();
+  });
+  $(".search").addEventListener("focusout", function (event) {
+    if (!page && event.relatedTarget && !event.relatedTarget.closest(".search")) hide();
+  });
+
+  if (page) {
+    var fromAddress = function () { field.value = new URLSearchParams(location.search).get("q") || ""; };
+    addEventListener("popstate", function () { fromAddress(); run(); });
+    fromAddress();
+    if (field.value.trim()) { address(false); run(); }
+    field.focus();
+  }
+})();

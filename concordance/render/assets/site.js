@@ -1,0 +1,155 @@
+/* What all scripts of the site share: data by script tags (a page of a disk may not fetch), keys, buttons, notices. */
+(function () {
+  "use strict";
+  var root = document.documentElement, up = root.dataset.up || "";
+  var taken = new Map(), asked = new Map();
+
+  /* A file of data calls this; it is known by its own address. */
+  function take(name, data) {
+    taken.set(document.currentScript ? document.currentScript.src : name, data);
+  }
+
+  /* The data of a file, asked for once; null where there is none. */
+  function load(address) {
+    var url = new URL(address, location.href).href;
+    if (!asked.has(url)) {
+      asked.set(url, new Promise(function (done) {
+        var script = document.createElement("script");
+        script.src = url;
+        script.onload = function () { done(taken.has(url) ? taken.get(url) : null); script.remove(); };
+        script.onerror = function () { asked.delete(url); done(null); script.remove(); };
+        document.head.append(script);
+      }));
+    }
+    return asked.get(url);
+  }
+
+  /* make("a", {href: …, class: …}, children): text is always text. */
+  function make(tag, attributes) {
+    var element = document.createElement(tag);
+    for (var name in attributes || {}) {
+      if (attributes[name] !== null && attributes[name] !== undefined) element.setAttribute(name, attributes[name]);
+    }
+    for (var place = 2; place < arguments.length; place++) {
+      if (arguments[place] !== null) element.append(arguments[place]);
+    }
+    return element;
+  }
+
+  function $(query, within) { return (within || document).querySelector(query); }
+  function all(query, within) { return Array.from((within || document).querySelectorAll(query)); }
+
+  var hush;
+  function say(text) {
+    var notice = $("#said");
+    notice.textContent = text;
+    notice.classList.add("shown");
+    clearTimeout(hush);
+    hush = setTimeout(function () { notice.classList.remove("shown"); }, 2500);
+  }
+
+  /* --- drawers: tree and outline, where the screen is narrow */
+
+  function drawer(name, open) {
+    all("nav.open").forEach(function (one) { if (one.id !== name || !open) one.classList.remove("open"); });
+    var nav = $("#" + name);
+    nav.classList.toggle("open", open);
+    root.classList.toggle("drawn", open);
+    all("[data-does]").forEach(function (button) {
+      if (button.hasAttribute("aria-expanded")) {
+        button.setAttribute("aria-expanded", String(open && button.dataset.does === name));
+      }
+    });
+    if (open) ($("[aria-current]", nav) || $("a, button", nav) || nav).focus();
+  }
+
+  function side(name) {
+    var nav = $("#" + name);
+    if (nav.classList.contains("open")) { drawer(name, false); $("#main").focus({ preventScroll: true }); return; }
+    if (getComputedStyle(nav).visibility === "hidden") drawer(name, true);
+    else ($("[aria-current]", nav) || $("a, button", nav) || nav).focus();
+  }
+
+  /* --- theme */
+
+  function theme() {
+    var dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = dark ? "light" : "dark";
+    try { localStorage.setItem("concordance-theme", root.dataset.theme); } catch (refused) { /* for this page only */ }
+    say(dark ? "Light" : "Dark");
+  }
+
+  /* --- keys */
+
+  var KEYS = [
+    ["/  s", "search"], ["↑ ↓  Enter", "choose a result"], ["t", "files"], ["o", "outline of the page"],
+    ["v", "next view: documentation, source, keywords"], ["u", "folder above"], ["d", "light or dark"], ["?", "these keys"],
+    ["Esc", "close"]
+  ];
+
+  function keys() {
+    var dialog = $("#keys");
+    if (!dialog) {
+      var rows = make("dl");
+      KEYS.forEach(function (row) {
+        var term = make("dt");
+        row[0].split(/ +/).forEach(function (key) { term.append(make("kbd", {}, key), " "); });
+        rows.append(term, make("dd", {}, row[1]));
+      });
+      var close = make("button", { type: "button", autofocus: "" }, "Close");
+      dialog = make("dialog", { id: "keys", "aria-labelledby": "keys-title" },
+        make("h2", { id: "keys-title" }, "Keys"), rows, close);
+      close.addEventListener("click", function () { dialog.close(); });
+      document.body.append(dialog);
+    }
+    if (dialog.open) dialog.close(); else dialog.showModal();
+  }
+
+  function view() {
+    var links = all(".views a");
+    var here = links.findIndex(function (link) { return link.hasAttribute("aria-current"); });
+    var next = links.filter(function (link) { return !/\.md$/.test(link.pathname); });
+    if (next.length > 1) next[(next.indexOf(links[here]) + 1) % next.length].click();
+  }
+
+  function above() {
+    var links = all(".path a:not([aria-current])");
+    if (links.length) links[links.length - 1].click();
+  }
+
+  var does = {
+    theme: theme, keys: keys, tree: function () { side("tree"); }, outline: function () { side("outline"); },
+    search: function () { $("#search").focus(); $("#search").select(); }, view: view, above: above
+  };
+  var onKey = { "/": "search", s: "search", t: "tree", o: "outline", d: "theme", "?": "keys", v: "view", u: "above" };
+
+  document.addEventListener("click", function (event) {
+    var button = event.target.closest("[data-does]");
+    if (button) { does[button.dataset.does](); return; }
+    var open = $("nav.open");
+    if (open && (!open.contains(event.target) || event.target.closest("a"))) drawer(open.id, false);
+  });
+  document.addEventListener("keydown", function (event) {
+    var open = $("nav.open");
+    if (event.key === "Escape" && open) { side(open.id); return; }
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (event.target.closest("input, textarea, select, dialog, [contenteditable]") && event.key !== "?") return;
+    if (event.target.closest("input, textarea")) return;
+    var what = onKey[event.key];
+    if (what) { event.preventDefault(); does[what](); }
+  });
+
+  /* Tables and sources that are wider than their frame can be scrolled by keys. */
+  function reachable() {
+    all("main pre, main .wide, main .scroll").forEach(function (frame) {
+      if (frame.scrollWidth > frame.clientWidth + 1) frame.tabIndex = 0; else frame.removeAttribute("tabindex");
+    });
+  }
+  reachable();
+  addEventListener("resize", reachable);
+
+  window.concordance = {
+    take: take, load: load, make: make, $: $, all: all, say: say, up: up, root: root, reachable: reachable,
+    base: new URL(up || "./", location.href).href
+  };
+})();
