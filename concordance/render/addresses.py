@@ -142,6 +142,10 @@ class Addresses:
         folder, _, name = there.rpartition("/")
         return self._prefix(page, folder) + quote(_encoded(name), _SAFE)
 
+    def is_plain(self, path: str) -> bool:
+        """Whether a file's definitions have no anchors of their own."""
+        return path in self._plain
+
     def _anchor(self, ref: Ref) -> str:
         return slug(STRUCTURE) if ref.path in self._plain else anchor(ref.at)
 

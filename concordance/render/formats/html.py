@@ -1,14 +1,17 @@
 """Pages as HTML for a browser: the content of a page; `render/shell.py` puts the rest of the window around it.
 
 In: a page and the addresses of the site. Out: its HTML, and its headings for the outline. Text that is not ours is
-escaped, and an author's Markdown is shown without HTML of its own.
+escaped, and an author's Markdown is shown without HTML of its own. There is neither style nor script in it: classes
+say what something is, and the site's style sheet how it looks. An `id` stands once on a page, and headings have the
+names that forges give them, so that one link works in the book and here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from concordance.blocks import (
     Anchor,
@@ -18,10 +21,12 @@ from concordance.blocks import (
     Doc,
     Graph,
     Heading,
+    Item,
     Items,
     Line,
     Mono,
     Page,
+    Piece,
     Pieces,
     Quote,
     Ref,
@@ -30,8 +35,15 @@ from concordance.blocks import (
     Text,
 )
 from concordance.render.addresses import anchor, slug
+from concordance.render.authored import html_of
+from concordance.render.fences import code
 from concordance.render.siteaddresses import SiteAddresses
 from concordance.signs import visible
+
+LONG = 100  # entries of a list from which on a browser lays out only those that are seen
+_NUMBER = re.compile(r"[+-]?[\d,.]+(?: ?(?:%|×|B|KB|MB|GB|bytes|ms|s))?|–|")
+_AT_LINE = re.compile(r" ?L(\d+)")
+_BETWEEN = " · "  # facts about one definition stand in one paragraph, with this between them
 
 
 class Entry(NamedTuple):
@@ -52,111 +64,235 @@ class Body(NamedTuple):
 
 def render(page: Page, addresses: SiteAddresses) -> Body:
     """A page as HTML."""
-    writer = _Writer(addresses, addresses.page(page.ref))
+    writer = Writer(addresses, addresses.page(page.ref))
     writer.heading(Heading(1, page.title))
     writer.blocks(page.blocks)
-    return Body(_plain(page.title), "".join(writer.out), writer.outline)
+    return Body(plain(page.title), "".join(writer.out), writer.outline)
 
 
-class _Writer:
+class Writer:
+    """One page that is being written."""
+
     def __init__(self, addresses: SiteAddresses, page: str) -> None:
         self.addresses, self.page = addresses, page
         self.out: list[str] = []
         self.outline: list[Entry] = []
+        self._ids: set[str] = set()
+        self._slugs: dict[str, int] = {}  # how often a heading's name was met
+        self._level = 0  # of the heading before: none is passed over, for those who hear a page
+        self._links: dict[Ref, str] = {}  # most links stand on a page more than once
+        self._write: dict[type, Callable[[Any], None]] = {
+            Heading: self.heading, Text: self._text, Items: self._items, Doc: self._doc, Table: self._table,
+            Code: self._code, Quote: self._quote, Graph: self._graph,
+        }  # fmt: skip
 
     def blocks(self, blocks: Sequence[Block]) -> None:
+        """Blocks below one another."""
         for block in blocks:
-            self._block(block)
+            self._write[type(block)](block)
 
-    def _block(self, block: Block) -> None:
-        match block:
-            case Heading():
-                self.heading(block)
-            case Text():
-                self._in("p", block.text)
-            case Items():
-                self._items(block)
-            case Doc():
-                self._doc(block)
-            case Table():
-                self._table(block)
-            case Code():
-                self.out.append(f"<pre><code>{escape(visible(block.text))}</code></pre>\n")
-            case Quote():
-                self.out.append("<blockquote>")
-                self.blocks(block.blocks)
-                self.out.append("</blockquote>\n")
-            case Graph():
-                pass
+    # --- blocks
 
     def heading(self, heading: Heading) -> None:
-        text = _plain(heading.text)
-        name = anchor(heading.anchor) if heading.anchor else slug(text)
+        """A heading with a link to itself; the first one is the page's own, and has none."""
+        text = plain(heading.text)
+        name = self._named(text, heading.anchor)
+        level = self._level = min(heading.level, self._level + 1)
         if heading.level > 1:
             self.outline.append(Entry(heading.level, name, text))
-        self.out.append(f'<h{heading.level} id="{escape(name)}">')
-        self._pieces(heading.text)
-        self.out.append(f"</h{heading.level}>\n")
+        self.out.append(f'<h{level} id="{escape(name)}">')
+        self.pieces(heading.text)
+        if level > 1:
+            self.out.append(f' <a class="permalink" href="#{escape(name)}" aria-label="Link to this section">¶</a>')
+        self.out.append(f"</h{level}>\n")
+
+    def _named(self, text: str, own: str) -> str:
+        """The name by which links find a heading: its own, or the one that a forge gives it."""
+        bare = slug(text) or "section"
+        times = self._slugs.get(bare, 0)
+        self._slugs[bare] = times + 1
+        name = anchor(own) if own else f"{bare}-{times}" if times else bare
+        while name in self._ids:  # of a heading that has this name by its words
+            times += 1
+            name = f"{bare}-{times}"
+        self._ids.add(name)
+        return name
+
+    def _id(self, name: str) -> str:
+        """The attribute that makes links find something: where two have one name, they find the first."""
+        if not name:
+            return ""
+        found = anchor(name)
+        if found in self._ids:
+            return ""
+        self._ids.add(found)
+        return f' id="{escape(found)}"'
+
+    def _text(self, text: Text) -> None:
+        if _is_facts(text.text):
+            self._facts(text.text)
+        else:
+            self._in("p", text.text)
+
+    def _facts(self, pieces: Pieces) -> None:
+        """What is known of a definition, each by itself."""
+        self.out.append('<ul class="facts"><li>')
+        start = 0
+        for place, piece in enumerate(pieces):
+            if piece == _BETWEEN and type(piece) is str:
+                self.pieces(pieces[start:place])
+                self.out.append("</li>\n<li>")
+                start = place + 1
+        self.pieces(pieces[start:])
+        self.out.append("</li></ul>\n")
 
     def _in(self, tag: str, pieces: Pieces) -> None:
         self.out.append(f"<{tag}>")
-        self._pieces(pieces)
+        self.pieces(pieces)
         self.out.append(f"</{tag}>\n")
 
     def _items(self, block: Items) -> None:
+        if not block.ordered and len(block.items) > 1 and all(map(_is_field, block.items)):
+            self._fields(block.items)
+            return
         tag = "ol" if block.ordered else "ul"
-        self.out.append(f"<{tag}>\n")
+        self.out.append(f'<{tag} class="long">\n' if len(block.items) > LONG else f"<{tag}>\n")
         for item in block.items:
-            self.out.append(f'<li id="{escape(anchor(item.anchor))}">' if item.anchor else "<li>")
-            self._pieces(item.text)
+            kind = ' class="def"' if item.anchor else ""
+            self.out.append(f"<li{self._id(item.anchor)}{kind}>")
+            self.pieces(item.text)
             self.blocks(item.blocks)
             self.out.append("</li>\n")
         self.out.append(f"</{tag}>\n")
 
+    def _fields(self, items: Sequence[Item]) -> None:
+        """Names with what they say."""
+        self.out.append('<dl class="fields">\n')
+        for item in items:
+            name, first, *rest = item.text
+            self.out.append(f"<div><dt>{_shown(str(name))}</dt><dd>")
+            self.pieces([str(first).removeprefix(":").lstrip(), *rest])
+            self.blocks(item.blocks)
+            self.out.append("</dd></div>\n")
+        self.out.append("</dl>\n")
+
     def _doc(self, doc: Doc) -> None:
-        self.out.append("<div>")
-        self._pieces(list(doc.text))
-        self.out.append("</div>\n")
+        self.out.append(f'<div class="doc">{html_of(doc.text, self.link)}</div>\n')
+
+    def _quote(self, quote: Quote) -> None:
+        self.out.append("<blockquote>")
+        self.blocks(quote.blocks)
+        self.out.append("</blockquote>\n")
+
+    def _code(self, block: Code) -> None:
+        self.out.append(code(block.text, block.language))
+
+    def _graph(self, graph: Graph) -> None:
+        pass
 
     def _table(self, table: Table) -> None:
-        head = "".join(f"<th>{escape(column)}</th>" for column in table.columns)
-        self.out.append(f"<table><thead><tr>{head}</tr></thead><tbody>\n")
+        """A table that can be moved sideways where it is wider than the page."""
+        right = " ".join(f"right-{place + 1}" for place in range(len(table.columns)) if _is_numbers(table.rows, place))
+        name = escape(f"Table: {', '.join(column for column in table.columns if column)}")
+        self.out.append(f'<div class="table" role="group" aria-label="{name}" tabindex="0">')
+        self.out.append(f'<table class="{right}">' if right else "<table>")
+        head = "".join(f'<th scope="col">{_shown(column)}</th>' for column in table.columns)
+        self.out.append(f"<thead><tr>{head}</tr></thead><tbody>\n")
         for row in table.rows:
             self.out.append("<tr>")
             for cell in row:
-                self._in("td", cell)
-            self.out.append("</tr>")
-        self.out.append("</tbody></table>\n")
+                self.out.append("<td>")
+                self.pieces(cell)
+                self.out.append("</td>")
+            self.out.append("</tr>\n")
+        self.out.append("</tbody></table></div>\n")
 
-    def _pieces(self, pieces: Pieces) -> None:
-        for piece in pieces:
-            match piece:
-                case Ref():
-                    label = escape(visible(piece.label or piece.path))
-                    label = f"<code>{label}</code>" if piece.code else label
-                    self.out.append(f'<a href="{escape(self.addresses.link(self.page, piece))}">{label}</a>')
-                case Line():
-                    label = piece.label or f"L{piece.first}" + (f"–{piece.last}" if piece.last > piece.first else "")
-                    address = self.addresses.source(self.page, piece.path, piece.first, piece.last)
-                    self.out.append(f'<a href="{escape(address)}">{escape(visible(label))}</a>')
-                case Mono():
-                    self.out.append(f"<code>{escape(visible(piece))}</code>")
-                case Strong():
-                    self.out.append(f"<strong>{escape(visible(piece))}</strong>")
-                case Anchor():
-                    self.out.append(f'<a id="{escape(anchor(piece))}"></a>')
-                case Cite():
-                    pass
-                case _:
-                    self.out.append(escape(visible(piece)))
+    # --- pieces
+
+    def pieces(self, pieces: Pieces) -> None:
+        """Words, names and links in a row."""
+        out = self.out
+        for place, piece in enumerate(pieces):
+            kind = type(piece)
+            if kind is str:
+                at = _AT_LINE.fullmatch(piece) if "L" in piece and len(piece) < 12 else None  # type: ignore[arg-type]
+                out.append(self._at(at, pieces, place) if at else _shown(piece))  # type: ignore[arg-type]
+            elif kind is Ref:
+                out.append(self.link(piece))  # type: ignore[arg-type]
+            elif kind is Mono:
+                out.append(f"<code>{_shown(piece)}</code>")  # type: ignore[arg-type]
+            elif kind is Line:
+                out.append(self._line(piece))  # type: ignore[arg-type]
+            elif kind is Strong:
+                out.append(f"<strong>{_shown(piece)}</strong>")  # type: ignore[arg-type]
+            elif kind is Anchor:
+                name = self._id(piece)  # type: ignore[arg-type]
+                out.append(f"<span{name}></span>" if name else "")
+
+    def link(self, ref: Ref) -> str:
+        """A link."""
+        found = self._links.get(ref)
+        if found is None:
+            label = _shown(ref.label or ref.path)
+            label = f"<code>{label}</code>" if ref.code else label
+            found = self._links[ref] = f'<a href="{escape(self.addresses.link(self.page, ref))}">{label}</a>'
+        return found
+
+    def _line(self, line: Line) -> str:
+        label = line.label or f"L{line.first}" + (f"–{line.last}" if line.last > line.first else "")
+        address = self.addresses.source(self.page, line.path, line.first, line.last)
+        return f'<a class="line" href="{escape(address)}">{_shown(label)}</a>'
+
+    def _at(self, found: re.Match[str], pieces: Pieces, place: int) -> str:
+        """A line that the book names without a link, for it has so many of them: what it rests on says where it is.
+        Keys come by the thousand, and stay without."""
+        behind: Piece = pieces[place + 1] if place + 1 < len(pieces) else ""
+        if not isinstance(behind, Cite) or behind.first != int(found[1]) or self.addresses.is_plain(behind.path):
+            return _shown(found[0])
+        space = " " if found[0].startswith(" ") else ""
+        return space + self._line(Line(behind.path, behind.first))
 
 
-def _plain(pieces: Pieces) -> str:
+def _shown(text: str) -> str:
+    return escape(visible(text), False)
+
+
+def _is_field(item: Item) -> bool:
+    """Whether an entry is a name, a colon, and what is to be said."""
+    text = item.text
+    return (
+        len(text) > 1 and isinstance(text[0], Strong) and type(text[1]) is str and text[1].startswith(":")
+        and not item.anchor
+    )  # fmt: skip
+
+
+def _is_facts(pieces: Pieces) -> bool:
+    """Whether a paragraph is a row of facts about the lines of a definition."""
+    first = pieces[0] if pieces else ""
+    return isinstance(first, Cite) and first.last >= first.first > 0
+
+
+def _is_numbers(rows: Sequence[Sequence[Pieces]], place: int) -> bool:
+    """Whether a column of a table has nothing but numbers."""
+    found = False
+    for row in rows:
+        for piece in row[place] if place < len(row) else ():
+            if type(piece) is Cite:
+                continue
+            if type(piece) is not str or not _NUMBER.fullmatch(piece):
+                return False
+            found = found or bool(piece)
+    return found
+
+
+def plain(pieces: Pieces) -> str:
     """Pieces as text alone."""
     found = ""
     for piece in pieces:
         if isinstance(piece, Ref):
             found += piece.label or piece.path
+        elif isinstance(piece, Line):
+            found += piece.label or f"L{piece.first}" + (f"–{piece.last}" if piece.last > piece.first else "")
         elif isinstance(piece, str) and not isinstance(piece, Anchor):
             found += piece
     return visible(found)

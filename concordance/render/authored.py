@@ -1,0 +1,154 @@
+"""An author's Markdown as HTML: what a documentation comment says, with our links in it.
+
+In: the pieces of a `blocks.Doc`, and who writes a link. Out: HTML. The parser knows no HTML, so markup that an author
+wrote is text; a link leads to the web or is left as text; a picture is a link to it, for a page loads nothing from
+elsewhere. Our own links are given to the parser as links to an address that nobody can guess, so that they stand
+where Markdown would have them and no text can be mistaken for one. Mathematics between `$` stays as it was written.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable, Sequence
+from functools import cache
+from html import escape
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from concordance.blocks import Cite, Ref
+from concordance.render.fences import code
+from concordance.render.plainwords import plain_html
+from concordance.signs import visible
+
+_OUTSIDE = re.compile(r"(?:https?://|mailto:)", re.I)
+_SAME = frozenset(("p", "ul", "li", "blockquote", "thead", "tbody", "tr", "em", "strong", "s"))  # tags without more
+
+
+def html_of(pieces: Sequence[str | Ref | Cite], link: Callable[[Ref], str]) -> str:
+    """The words as HTML; `link` writes one of our links."""
+    text = [piece for piece in pieces if not isinstance(piece, Cite)]
+    if len(text) == 1 and isinstance(text[0], str):
+        found = plain_html(visible(text[0]), ())
+        return found if found is not None else _Writer("", [], link).html(visible(text[0]))
+    refs = [piece for piece in text if isinstance(piece, Ref)]
+    found = plain_html("".join("\0" if isinstance(one, Ref) else visible(one) for one in text), [*map(link, refs)])
+    if found is not None:
+        return found
+    mark = secrets.token_hex(8)
+    parts, number = [], 0
+    for one in text:
+        if isinstance(one, Ref):
+            parts.append(f"[x]({mark}-{number})")
+            number += 1
+        else:
+            parts.append(visible(one))
+    return _Writer(mark, refs, link).html("".join(parts))
+
+
+def by_parser(text: str) -> str:
+    """Words without links of ours, as the parser alone would have them."""
+    return _Writer("", [], lambda ref: "").html(text)
+
+
+@cache
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+
+class _Writer:
+    """Writes what the parser found."""
+
+    def __init__(self, mark: str, refs: Sequence[Ref], link: Callable[[Ref], str]) -> None:
+        self.mark, self.refs, self.link = mark, refs, link
+        self.out: list[str] = []
+
+    def html(self, text: str) -> str:
+        for token in _parser().parse(text):
+            if token.type == "inline":
+                self._inline(token.children or [])
+            elif token.type in ("fence", "code_block"):
+                self.out.append(code(self._without_marks(token.content), token.info.split(" ")[0].strip()))
+            elif token.type == "hr":
+                self.out.append("<hr>\n")
+            elif not token.hidden:
+                self._tag(token)
+        return "".join(self.out)
+
+    def _tag(self, token: Token) -> None:
+        tag, opens = token.tag, token.nesting > 0
+        if tag in _SAME:
+            self.out.append(f"<{tag}>" if opens else f"</{tag}>\n")
+        elif tag == "ol":
+            start = str(token.attrGet("start") or "")
+            self.out.append(f'<ol start="{int(start)}">' if opens and start else "<ol>" if opens else "</ol>\n")
+        elif tag == "table":
+            self.out.append('<div class="table" tabindex="0"><table>' if opens else "</table></div>\n")
+        elif tag in ("th", "td"):
+            self.out.append((f'<{tag} scope="col">' if tag == "th" else "<td>") if opens else f"</{tag}>")
+        else:  # a heading, which an author's words do not have on a page
+            self.out.append("<p><strong>" if opens else "</strong></p>\n")
+
+    def _inline(self, tokens: list[Token]) -> None:
+        out = self.out
+        opened: list[bool] = []  # of each link around, whether it is one
+        ours = False  # inside of our own, whose words are known
+        for place, token in enumerate(tokens):
+            kind = token.type
+            if ours:
+                ours = kind != "link_close"
+            elif kind == "text":
+                text = escape(visible(token.content), False)
+                out.append(text[1:] if text.startswith("$") and self._is_math(tokens, place - 1) else text)
+            elif kind == "code_inline":
+                self._code(token, self._is_math(tokens, place))
+            elif kind == "link_open":
+                href = str(token.attrGet("href") or "")
+                if self.mark and href.startswith(self.mark):
+                    out.append(self.link(self.refs[int(href.rpartition("-")[2])]))
+                    ours = True
+                else:
+                    opened.append(_OUTSIDE.match(href) is not None)
+                    out.append(_outside(href) if opened[-1] else "")
+            elif kind == "link_close":
+                out.append("</a>" if opened.pop() else "")
+            elif kind == "image":
+                self._image(token, any(opened))
+            elif kind in ("softbreak", "hardbreak"):
+                out.append("\n" if kind == "softbreak" else "<br>\n")
+            elif token.tag in _SAME:
+                out.append(f"<{token.tag}>" if token.nesting > 0 else f"</{token.tag}>")
+
+    def _is_math(self, tokens: list[Token], place: int) -> bool:
+        """Whether code stands between two `$`, as forges write mathematics."""
+        if not 0 < place < len(tokens) - 1 or tokens[place].type != "code_inline":
+            return False
+        before, behind = tokens[place - 1], tokens[place + 1]
+        return (
+            before.type == behind.type == "text" and before.content.endswith("$") and behind.content.startswith("$")
+        )
+
+    def _code(self, token: Token, math: bool) -> None:
+        text = escape(visible(self._without_marks(token.content)), False)
+        if math:
+            self.out[-1] = self.out[-1][:-1]
+            self.out.append(f'<code class="math">{text}</code>')
+        else:
+            self.out.append(f"<code>{text}</code>")
+
+    def _image(self, token: Token, inside: bool) -> None:
+        label = escape(visible(token.content or "picture"), False)
+        href = str(token.attrGet("src") or "")
+        linked = not inside and _OUTSIDE.match(href)
+        self.out.append(f"{_outside(href)}{label}</a>" if linked else label)
+
+    def _without_marks(self, text: str) -> str:
+        """Code into which a link of ours got: its words."""
+        if not self.mark or self.mark not in text:
+            return text
+        return re.sub(rf"\[x\]\({self.mark}-(\d+)\)", lambda found: self.refs[int(found[1])].label, text)
+
+
+def _outside(address: str) -> str:
+    return f'<a class="external" href="{escape(visible(address))}" rel="noopener noreferrer">'
