@@ -51,7 +51,7 @@ def language_of(name: str) -> Language:
 def extract(text: str, language: str, macros: Macros | None = None) -> FileFacts:
     """All that a file's text says by itself, and by the repository's macros where its language has them."""
     source = Source(text, language)
-    if _nesting(source.data) > DEEPEST:
+    if nesting(source.data) > DEEPEST:
         finding = Finding("syntax", Severity.ERROR, f"brackets nest more than {DEEPEST:,} deep: read as text", 1)
         facts = _as_text(source)
         return facts._replace(findings=(*facts.findings, finding))
@@ -70,7 +70,7 @@ def _as_text(source: Source) -> FileFacts:
     return _complete(source, plugins.load(LANGUAGES, "text").read(source))
 
 
-def _nesting(data: bytes) -> int:
+def nesting(data: bytes) -> int:
     """How deep brackets nest, about: those in comments and strings count, too. 0 where it cannot be too deep."""
     brackets = data.translate(_BRACKETS, _NO_BRACKETS)
     return max(accumulate(map(_STEP.__getitem__, brackets))) if len(brackets) > DEEPEST else 0
