@@ -82,29 +82,35 @@ def whole(window: Window) -> str:
 
 def _header(repository: str, up: str) -> str:
     return f"""<header class="top">
-<button type="button" class="icon only-narrow" data-does="tree" aria-controls="tree" aria-expanded="false" aria-label="Files">{_sign("M3 6h18M3 12h18M3 18h18")}</button>
+{_button("tree", "Files", "M3 6h18M3 12h18M3 18h18", "only-narrow", opens=True)}
 <a class="home" href="{up}index.html">{MARK}<span>{repository}</span></a>
 <form class="search" role="search" action="{up}{SEARCH}" method="get">
-<input id="search" name="q" type="search" placeholder="Search names and words" aria-label="Search" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="1000">
+<input id="search" name="q" type="search" placeholder="Search names and words" aria-label="Search"
+ autocomplete="off" autocapitalize="off" spellcheck="false">
 <kbd aria-hidden="true">/</kbd>
 <div id="found" hidden></div>
 </form>
-<button type="button" class="icon only-narrow" data-does="outline" aria-controls="outline" aria-expanded="false" aria-label="On this page">{_sign("M4 6h10M8 12h12M8 18h8")}</button>
-<button type="button" class="icon" data-does="theme" aria-label="Light or dark">{_sign("M12 3a9 9 0 1 0 9 9 7 7 0 0 1-9-9z")}</button>
-<button type="button" class="icon only-wide" data-does="keys" aria-label="Keys">{_sign("M9 9a3 3 0 1 1 4 3c-1 .5-1 1-1 2M12 17.5v.5")}</button>
+{_button("outline", "On this page", "M4 6h10M8 12h12M8 18h8", "only-narrow", opens=True)}
+{_button("theme", "Light or dark", "M12 3a9 9 0 1 0 9 9 7 7 0 0 1-9-9z")}
+{_button("keys", "Keys", "M9 9a3 3 0 1 1 4 3c-1 .5-1 1-1 2M12 17.5v.5", "only-wide")}
 </header>"""
 
 
 # The middle lines of a page of a concordance: the word that is looked up stands under itself.
 MARK = (
     '<svg class="mark" viewBox="0 0 24 24" width="22" height="22" aria-hidden="true" focusable="false">'
-    '<path class="rule" d="M2 6h5M17 6h5M4 12h3M17 12h3M2 18h5M17 18h3"/><path class="word" d="M9 6h6M9 12h6M9 18h6"/></svg>'
+    '<path class="rule" d="M2 6h5M17 6h5M4 12h3M17 12h3M2 18h5M17 18h3"/>'
+    '<path class="word" d="M9 6h6M9 12h6M9 18h6"/></svg>'
 )
 
 
-def _sign(path: str) -> str:
-    """A sign on a button, drawn with one line."""
-    return f'<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false"><path d="{path}"/></svg>'
+def _button(does: str, label: str, path: str, where: str = "", opens: bool = False) -> str:
+    """A button of the header with a sign on it, drawn with one line; `opens` something that has its name."""
+    what = f' aria-controls="{does}" aria-expanded="false"' if opens else ""
+    drawn = f'<path d="{path}"/></svg>'
+    sign = f'<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false">{drawn}'
+    shown = f"icon {where}".strip()
+    return f'<button type="button" class="{shown}" data-does="{does}"{what} aria-label="{label}">{sign}</button>'
 
 
 def _above(window: Window) -> str:
@@ -168,4 +174,5 @@ def search_page() -> str:
 <dt><code>in:folder</code></dt><dd>only below a folder: <code>in:docs index</code></dd>
 </dl>
 </section>
-<noscript><p>The search needs JavaScript; without it, the keyword index lists every name: see the front page.</p></noscript>"""
+<noscript><p>The search needs JavaScript; without it, the keyword index, which the front page links, lists every
+name.</p></noscript>"""
