@@ -38,8 +38,8 @@ _NODES = (
             r"rune_literal|(?:double|single)_quote_scalar|block_scalar"
         ),
     ),
-    (NUMBER, re.compile(r"number|integer|float|(?:\w+_)?(?:int|integer|float|floating_point|imaginary)_(?:literal|scalar)")),
-    (KEYWORD, re.compile(r"true|false|null|nil|none|boolean|this|super|(?:boolean|null)_(?:scalar|literal)|null_literal")),
+    (NUMBER, re.compile(r"number|integer|float|(?:\w+_)?(?:int|integer|float|floating_point|imaginary)_(literal|scalar)")),
+    (KEYWORD, re.compile(r"true|false|null|nil|none|boolean|this|super|(?:boolean|null)_(?:scalar|literal)")),
     ("", re.compile(r"template_substitution|interpolation|expansion|simple_expansion|command_substitution")),
 )  # fmt: skip
 
@@ -52,7 +52,7 @@ def spans(text: str, language: str) -> list[Span]:
     if language in C_FAMILY and rules is not None:
         return _c_family(text, language, rules)
     if language not in readers():
-        return list(_cut(text, rules)) if rules is not None and rules.pieces is not None else []
+        return list(_cut(text, rules)) if rules is not None else []
     if rules is not None and rules.holes:
         return list(_cut(text, rules))
     source = Source(text, language)
@@ -70,7 +70,6 @@ def spans(text: str, language: str) -> list[Span]:
 def _cut(text: str, rules: Lexical) -> Iterator[Span]:
     """Comments and strings, and between them words and numbers."""
     at = 0
-    assert rules.pieces is not None
     for match in rules.pieces.finditer(text):
         start, end = match.span()
         kind = match.lastgroup
@@ -158,9 +157,9 @@ def _by_grammar(source: Source, grammar: trees.Grammar) -> list[Span]:
     found: list[Span] = []
     for name, nodes in QueryCursor(_query(grammar.package, grammar.function)).captures(tree.root_node).items():
         letter = "" if name == "hole" else name
-        for node in nodes:
-            if not (broken and letter == STRING and _is_doubtful(node)):
-                found.append((node.start_byte, node.end_byte, letter))
+        if broken and letter == STRING:
+            nodes = [node for node in nodes if not _is_doubtful(node)]
+        found += [(node.start_byte, node.end_byte, letter) for node in nodes]
     return found
 
 
@@ -180,7 +179,7 @@ def _by_reader(source: Source, rules: Lexical | None) -> list[Span]:
     """The comments that a language's reader finds, and what is told between them."""
     draft: Draft = plugins.load(LANGUAGES, source.language).read(source)
     found = _in_points(source, _flat([(start, end, COMMENT) for start, end in draft.comments]))
-    if rules is None or rules.pieces is None:
+    if rules is None:
         return found
     more = []
     for start, end in list(_gaps(found, len(source.text))):

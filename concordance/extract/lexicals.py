@@ -28,7 +28,7 @@ _C_NUMBER = r"(?<![\w.])(?:0[xX][\da-fA-F'.]+(?:[pP][+-]?\d+)?\w*|\.?\d[\d'.]*(?
 class Lexical:
     """What a text is cut by."""
 
-    pieces: re.Pattern[str] | None  # comments, strings, and what is neither but must be passed over
+    pieces: re.Pattern[str]  # comments, strings, and what is neither but must be passed over
     words: re.Pattern[str]  # keywords and numbers, between them
     holes: bool = False  # whether there may be code inside of strings: f"{this}"
 
@@ -77,7 +77,9 @@ WORDS = {
 C_FAMILY = frozenset(("c", "cpp", "cuda", "objc", "objcpp", "metal"))
 _PYTHONS = frozenset(("python", "cython", "starlark", "buck"))
 _STRING = re.compile(r"(?P<s>\"(?>[^\"\\]+|\\.)*+\")", re.S)
-_IN_CMAKE = "if elseif else endif foreach endforeach while endwhile function endfunction macro endmacro return break continue"
+_IN_CMAKE = (
+    "if elseif else endif foreach endforeach while endwhile function endfunction macro endmacro return break continue"
+)
 
 
 @cache
@@ -91,4 +93,4 @@ def lexical(language: str) -> Lexical | None:
         return None
     if language in _PYTHONS:
         return _python(words)
-    return Lexical(_STRING if language == "proto" else None, _words(words, _C_NUMBER))
+    return Lexical(_STRING, _words(words, _C_NUMBER))
