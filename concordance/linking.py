@@ -145,7 +145,7 @@ class Linking:
         """The files whose imports lead elsewhere, though their text is the same, with where they led."""
         asked, skipped = self.writer.asked, {*before, *self.writer.added}
         was = asked.imports()
-        linker.world.hold(asked.flows())
+        linker.world.hold(asked.spooled().flow)
         found = {}
         for number, row in enumerate(linker.world.files):
             if row.size and row.path not in skipped and linker.aim(number) != was.get(row.id):
@@ -206,7 +206,7 @@ class Linking:
         """Links files in parallel. All that is read of the disk or the store is read before."""
         files = linker.world.files
         linker.world.tree.files  # noqa: B018  read here, for a worker must not ask the store
-        linker.world.hold(self.writer.asked.flows())
+        linker.world.hold(self.writer.asked.spooled().flow)
         linker.prepare({files[number].language for number in numbers})
         for number in numbers:
             linker.aim(number)

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from concordance.link import ckept, cnames
+from concordance.link.chomes import Entry, Home
 from concordance.link.creach import Reach
-from concordance.link.cscopes import Entry, Home, Table
+from concordance.link.cscopes import Table
 from concordance.link.world import World
 from tests.madeup import Repository
 from tests.relinked import Book
@@ -47,7 +48,7 @@ def laid_out(table: Table) -> dict[str, Any]:
             assert entry.groups is None
             assert not entry.ids
             assert not entry.files or entry.files == sum(1 << one for one in {code >> 20 for code in entry.codes})
-        return {name: (entry.kind, entry.codes) for name, entry in some.items()}
+        return {name: (entry.kind, list(entry.codes)) for name, entry in some.items()}
 
     def walk(home: Home, way: str) -> None:
         if id(home) in label:
@@ -66,13 +67,14 @@ def laid_out(table: Table) -> dict[str, Any]:
     walk(table.root, "")
     for code, home in sorted(table.own.items()):
         walk(home, str(code))
-    found["macros"] = entries(table.macros)
-    found["carriers"] = {name: [(label[id(e.home)], e.codes) for e in some] for name, some in table.by_name.items()}
+    names = {name for home in list(found.values()) for name in home[5]}
+    found["macros"] = entries({name: entry for name in list(table.macros) if (entry := table.macro(name))})
+    found["carriers"] = {name: [(label[id(e.home)], list(e.codes)) for e in table.carriers(name)] for name in names}
     found["inside"] = {code: label[id(home)] for code, home in table.inside.items()}
     found["around"] = {code: label[id(home.around)] for code, home in table.own.items()}
     found["homes"] = {n: [home and label[id(home)] for home in homes] for n, homes in table.homes.items()}
     found["entered"] = {
-        n: [(label[id(entry.home)], entry.name, entry.codes) for entry in some] for n, some in table.entered.items()
+        n: [(label[id(entry.home)], entry.name, list(entry.codes)) for entry in some] for n, some in table.entered.items()
     }
     found["words"] = {
         name for some in table.entered.values() for entry in some for name in [entry.name] if table.is_word(name)
@@ -88,7 +90,7 @@ def checked(real: Callable[..., ckept.Kept | None], told: list[bool]) -> Callabl
         found = real(world, kept, before)
         told.append(found is not None)
         if found is not None:
-            numbers = [n for n, row in enumerate(world.files) if row.language in cnames.FAMILY and row.size]
+            numbers = [n for n, row in enumerate(world.files) if row.language in cnames.C_FAMILY and row.size]
             known, world.included = world.included, {}
             reach = Reach.of(world, numbers)
             world.included = known

@@ -17,6 +17,7 @@ from concordance.model import Links
 from . import linkrows
 from .graph import Graph
 from .pack import unpack_links
+from .spool import Spool
 
 _PART = 500
 
@@ -32,8 +33,11 @@ class FileRow(NamedTuple):
 class Asked:
     """Answers from the tables."""
 
-    def __init__(self, connection: sqlite3.Connection, guarded: Callable[[], AbstractContextManager[None]]) -> None:
-        self._run, self._guarded = connection, guarded
+    def __init__(
+        self, connection: sqlite3.Connection, guarded: Callable[[], AbstractContextManager[None]], folder: str
+    ) -> None:
+        """`folder` is the store's."""
+        self._run, self._guarded, self._folder = connection, guarded, folder
         self._mentions: list[tuple[int, bytes]] | None = None
 
     def row(self, file: int) -> FileRow | None:
@@ -62,10 +66,10 @@ class Asked:
         with self._guarded():
             return dict(self._run.execute("SELECT file, included FROM led WHERE included IS NOT NULL"))
 
-    def flows(self) -> dict[int, bytes]:
-        """All flows by file."""
+    def spooled(self) -> Spool:
+        """All flows, put aside."""
         with self._guarded():
-            return dict(self._run.execute("SELECT file, packed FROM flow"))
+            return Spool(self._folder, self._run.execute("SELECT file, packed FROM flow"))
 
     def carriers(self, name: str, language: str, kinds: Iterable[str], most: int) -> list[int]:
         """The ids of the symbols of a name that are of some kinds, in a language, in the order of paths; one more than

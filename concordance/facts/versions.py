@@ -29,6 +29,11 @@ def pages() -> str:
     return _digest(["blocks.py", "signs.py", "version.py", "writing.py"], ["query", "render"], "")
 
 
+def site() -> str:
+    """The version of all that makes pages of the site: the extractors, too, for they colour the source."""
+    return _digest(["blocks.py", "signs.py", "version.py"], ["extract", "query", "render", "serve"], "")
+
+
 def _digest(files: list[str], stages: list[str], more: str) -> str:
     digest = hashlib.sha256()
     for path in _sources(files, stages):

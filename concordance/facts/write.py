@@ -324,7 +324,7 @@ class Writer:
     @property
     def asked(self) -> Asked:
         """What the linker looks up when it links a few files."""
-        return Asked(self._connection, self._guarded)
+        return Asked(self._connection, self._guarded, os.path.dirname(self.path))
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:

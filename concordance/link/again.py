@@ -15,8 +15,8 @@ from concordance.facts.pack import unpack_flow
 from concordance.model import Given, Links, Target, unpacked
 
 from .cagain import c_names
+from .chomes import NAMESPACE
 from .cnames import CNames
-from .cscopes import NAMESPACE
 from .shown import ANY, C_FAMILY, FOLLOWED, OWNERS, Shown, Version, digest, owned, shown
 from .weave import Weave
 from .world import Loaded, World

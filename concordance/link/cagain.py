@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 from concordance.model import Target
 
+from .chomes import NAMESPACE, SHIFT, Home
 from .cnames import CNames
 from .creach import Reach, included_by, is_header
-from .cscopes import NAMESPACE, SHIFT, Home
 from .shown import C_FAMILY, Path, Shown, Version, shown
 from .world import World
 

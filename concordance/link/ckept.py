@@ -14,8 +14,9 @@ from concordance.extract.cmarks import ALIAS, FRIEND, INLINE
 from concordance.facts.handed import Linkable
 from concordance.model import Flow, unpacked
 
+from .chomes import CLASSES, FUNCTIONS, MACRO, NAMESPACE, OPENS, OTHER_NAME, SHIFT, Entry, Home
 from .creach import Reach, included_by, is_header
-from .cscopes import CLASSES, FUNCTIONS, MACRO, NAMESPACE, OPENS, OTHER_NAME, SHIFT, Entry, Home, Table
+from .cscopes import Table
 from .shown import C_FAMILY
 from .world import Loaded, World
 
@@ -99,12 +100,12 @@ def _replaced(table: Table, old: Loaded, new: Loaded) -> bool:
         return False
     number = old.number
     homes_before = _homes_of(table, number, was)
-    touched = _taken_out(table, number, len(old.symbol_kind))
+    touched = _taken_out(table, old)
     outside: list[tuple[int, Home, str, str, int]] = []
     table.enter(new, outside)
     table.enter_outside(outside)
     table.using(new)
-    touched.update((id(entry), entry) for entry in table.entered[number])
+    touched.update((id(entry), entry) for entry in [*table.entered[number], *_macros(table, new)])
     for entry in touched.values():
         if any(code >> SHIFT != number for code in entry.codes):  # of this file alone, it is in order
             _put_in_order(table, entry)
@@ -112,7 +113,8 @@ def _replaced(table: Table, old: Loaded, new: Loaded) -> bool:
         _order_carriers(table, name)
     for home in {id(home): home for home in table.homes[number] if home is not None}.values():
         home.codes.sort()
-        home.directives = dict(sorted(home.directives.items()))
+        if home.directives:
+            home.directives = dict(sorted(home.directives.items()))
         for rows in home.brought.values():
             rows.sort(key=lambda row: row[0])
     homes = _homes_of(table, number, now)
@@ -128,10 +130,17 @@ def _homes_of(table: Table, number: int, outline: Outline) -> list[Home | None]:
     ]
 
 
-def _taken_out(table: Table, number: int, symbols: int) -> dict[int, Entry]:
+def _macros(table: Table, file: Loaded) -> list[Entry]:
+    names = {file.names[file.symbol_name[place]] for place, kind in enumerate(file.symbol_kind) if kind == MACRO}
+    return [entry for entry in map(table.macro, sorted(names)) if entry is not None]
+
+
+def _taken_out(table: Table, file: Loaded) -> dict[int, Entry]:
     """Takes out a file's symbols; gives what others have a part in, by identity."""
+    number, symbols = file.number, len(file.symbol_kind)
     left: dict[int, Entry] = {}
-    for entry in {id(entry): entry for entry in table.entered.pop(number)}.values():
+    entered = [*table.entered.pop(number), *_macros(table, file)]
+    for entry in {id(entry): entry for entry in entered}.values():
         entry.codes = [code for code in entry.codes if code >> SHIFT != number]
         if entry.codes:
             left[id(entry)] = entry
@@ -140,8 +149,9 @@ def _taken_out(table: Table, number: int, symbols: int) -> dict[int, Entry]:
     for home in {id(home): home for home in table.homes[number] if home is not None}.values():
         home.codes = [code for code in home.codes if code >> SHIFT != number]
         home.directives.pop(number, None)
-        brought = {name: [row for row in rows if row[0] != number] for name, rows in home.brought.items()}
-        home.brought = {name: rows for name, rows in brought.items() if rows}
+        if home.brought:
+            brought = {name: [row for row in rows if row[0] != number] for name, rows in home.brought.items()}
+            home.brought = {name: rows for name, rows in brought.items() if rows}
     first = number << SHIFT
     for place in range(symbols):
         table.own.pop(first | place, None)
@@ -152,7 +162,7 @@ def _taken_out(table: Table, number: int, symbols: int) -> dict[int, Entry]:
 def _put_in_order(table: Table, entry: Entry) -> None:
     """Gives an entry the order of symbols, and the kind, that it has where files are entered one after another."""
     inside = table.inside
-    entry.codes.sort(key=lambda code: (code in inside, code))
+    entry.codes = sorted(entry.codes, key=lambda code: (code in inside, code))
     entry.files = 0
     if entry.kind in (MACRO, OTHER_NAME):
         return
@@ -165,7 +175,7 @@ def _put_in_order(table: Table, entry: Entry) -> None:
 
 def _order_carriers(table: Table, name: str) -> None:
     """Orders what has a name as it is where files are entered one after another: by the first symbol of each."""
-    entries = table.by_name.get(name, [])
+    entries = table.carriers(name)
     if len(entries) < 2:
         return
 

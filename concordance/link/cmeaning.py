@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from concordance.model import Given, Trust
 
+from .chomes import MACRO, MASK, NAMESPACE, OTHER_NAME, SHIFT, Entry, Home, Sight
 from .creach import Reach
-from .cscopes import MACRO, MASK, NAMESPACE, OTHER_NAME, SHIFT, Entry, Home, Sight, Table, last_name
+from .cscopes import Table, last_name
 from .cvalues import TYPES, Values
 from .cviews import CALL, ITEM, LOOKUP, MEMBER, NAME, SYMBOL, Start, View
 from .world import World
@@ -64,7 +65,8 @@ class Meaning(Values):
     def _symbol(self, view: View, symbol: int) -> Sight | None:
         name = view.names[view.file.symbol_name[symbol]]
         if view.file.symbol_kind[symbol] == MACRO:
-            return Sight(self.table.macros[name], "macro", Trust.EXACT)
+            macro = self.table.macro(name)
+            return Sight(macro, "macro", Trust.EXACT) if macro is not None else None
         home = self.table.holder(view.number << SHIFT | symbol)
         entry = home.members.get(name) if home is not None else None
         return Sight(entry, "function scope", Trust.EXACT) if entry is not None else None
@@ -98,7 +100,7 @@ class Meaning(Values):
 
     def _looked_up(self, view: View, name: str, scope: int) -> Sight | None:
         """A name in a scope; the number of scopes is added to one where only a namespace or type is meant."""
-        macro = self.table.macros.get(name)
+        macro = self.table.macro(name) if name in self.table.macros else None
         if macro is not None and macro.seen(view.sees):
             return Sight(macro, "macro", Trust.EXACT)
         qualifies = scope >= view.scopes

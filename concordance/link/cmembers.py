@@ -11,9 +11,10 @@ from collections.abc import Iterator
 
 from concordance.model import Given
 
+from .chomes import MASK, SHIFT, Entry, Home, Sight, Type
 from .coutside import POINTERS, Outside
 from .creach import Reach
-from .cscopes import MASK, SHIFT, Entry, Home, Sight, Table, Type
+from .cscopes import Table
 from .cviews import Start, View
 from .world import World
 

@@ -13,15 +13,16 @@ from collections.abc import Iterator, Sequence
 from concordance.extract.cmarks import DECLARES, VIRTUAL
 from concordance.model import Trust, unpacked
 
+from .chomes import FUNCTIONS, MACRO, MASK, METHOD, NAMESPACE, SHIFT, Entry, Group, Sight
 from .ckept import Kept, files_of, renewed
 from .cmeaning import Meaning
 from .creach import Reach
-from .cscopes import FUNCTIONS, MACRO, MASK, METHOD, NAMESPACE, SHIFT, Entry, Group, Sight, Table
+from .cscopes import Table
 from .cviews import CALL, ITEM, LOOKUP, MEMBER, SYMBOL, View
+from .shown import C_FAMILY
 from .tree import nearness
 from .world import Found, Loaded, World
 
-FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
 _FEW = 5
 _MOST = 12  # of which all but a few may be for other files alone
 _BY_COUNT = tuple(f"overload by {n} argument{'s' if n != 1 else ''}" for n in range(256))
@@ -32,12 +33,12 @@ class CNames:
     """The linker of C-family names."""
 
     def __init__(self, world: World) -> None:
-        numbers = [number for number, row in enumerate(world.files) if row.language in FAMILY and row.size]
+        numbers = [number for number, row in enumerate(world.files) if row.language in C_FAMILY and row.size]
         self.world = world
         kept = renewed(world, *world.kept) if world.kept is not None else None
         world.kept = None
         if kept is None:
-            world.gather(FAMILY)
+            world.gather(C_FAMILY)
             reach = Reach.of(world, numbers)
             kept = Kept(files_of(world), Table(world, numbers, reach.headers), reach)
         self.kept, self.table, self.reach = kept, kept.table, kept.reach
@@ -77,7 +78,8 @@ class CNames:
             entry, by, trust = sight
             ids = entry.ids.get(count)
             if ids is None:
-                ids = entry.ids[count] = self._same_for_all(entry, count)
+                ids = self._same_for_all(entry, count)
+                entry.keep(count, ids)
                 self.table.filled.append(entry)
             if not ids:
                 self._choose(view, use, at, sight, count, rows)
@@ -86,6 +88,9 @@ class CNames:
                 by = _BY_COUNT[min(count, len(_BY_COUNT) - 1)]
             rows += [Found(use, target, trust, by) for target in ids]
         self.meaning.leave(view)
+        if self.world.is_full:
+            self.meaning.views.clear()
+            self.world.forget(C_FAMILY)
         return rows
 
     def included(self, number: int) -> list[int]:
@@ -238,10 +243,10 @@ class CNames:
         """What has a name outside of classes, and as a member; nothing where too many do."""
         known = self._known.get(name)
         if known is None:
-            entries = self.table.by_name.get(name, [])
+            entries = self.table.carriers(name)
             if len(entries) > _MOST:
                 entries = []
-            macro = self.table.macros.get(name)
+            macro = self.table.macro(name)
             outer = [entry for entry in entries if not entry.home.is_class]
             if macro is not None:
                 outer.append(macro)

@@ -9,154 +9,19 @@ definition, overloads, the same name in two programs) is worked out when it is f
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
 
 from concordance.extract.cmarks import ALIAS, DECLARES, FRIEND, INLINE, LOCAL, SCOPED, SPECIAL
-from concordance.model import KINDS, Kind, Op, Trust, unpacked
+from concordance.model import Op, unpacked
 
+from .chomes import CLASSES, ENUMERATOR, FUNCTIONS, MACRO, MASK, NAMESPACE, OPENS, OTHER_NAME, SHIFT, Entry, Group, Home
+from .shown import C_FAMILY
 from .world import Loaded, World
 
-SHIFT = 20  # a symbol is one number here: its file's, and its place in the file
-MASK = (1 << SHIFT) - 1
-_PLACE = {kind: place for place, kind in enumerate(KINDS)}
-MACRO, NAMESPACE, ENUM, ENUMERATOR, TYPE, METHOD = (
-    _PLACE[k] for k in (Kind.MACRO, Kind.NAMESPACE, Kind.ENUM, Kind.ENUMERATOR, Kind.TYPE, Kind.METHOD)
-)
-OTHER_NAME = len(KINDS)  # of a namespace: `namespace a = b;`
-CLASSES = frozenset(_PLACE[k] for k in (Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.INTERFACE))
-FUNCTIONS = frozenset(_PLACE[k] for k in (Kind.FUNCTION, Kind.METHOD))
-OPENS = CLASSES | {NAMESPACE, ENUM}
-_SEVERAL = 8
+_USING = frozenset(("using namespace", "using"))
 _FUNCTION = 1 << 32  # marks a function's form: nothing else has one
 _MEMBER, _ITEM, _LOOKUP = int(Op.MEMBER), int(Op.ITEM), int(Op.LOOKUP)
-
-
-class Group(NamedTuple):
-    """One entity: all of its declarations and definitions, definitions first."""
-
-    codes: tuple[int, ...]
-    defined: int  # how many of them are definitions
-    least: int  # the arguments that it takes
-    most: int
-    local: int  # the file that alone sees it, -1 where others can
-    special: bool  # a template for some arguments only
-    form: int  # what tells a function from its overloads, 0 for everything else
-
-    @property
-    def callable(self) -> bool:
-        """Whether it is a function."""
-        return self.form != 0
-
-
-class Sight(NamedTuple):
-    """What a name was found to be."""
-
-    entry: Entry
-    by: str
-    trust: Trust  # at best
-
-
 # What is defined outside of its class: its code, where it stands, what is written before its name, its name, its kind.
-Outside = tuple[int, "Home", str, str, int]
-# A type: its home and the arguments of its template; without a home, a parameter of a template: whose, and which.
-Type = tuple[Any, ...]
-
-
-class Entry:
-    """One name in one home."""
-
-    __slots__ = ("codes", "exact", "files", "groups", "home", "ids", "kind", "name")
-
-    def __init__(self, home: Home, name: str, kind: int) -> None:
-        self.home, self.name, self.kind = home, name, kind
-        self.codes: list[int] = []
-        self.exact: Sight | None = None  # that it was found in its home
-        self.files = 0  # a bit for each file that it stands in, where they are many and were asked for
-        self.groups: tuple[Group, ...] | None = None
-        self.ids: dict[int, tuple[int, ...]] = {}  # by number of arguments, where all files mean the same by it
-
-    def seen(self, sees: int) -> bool:
-        """Whether one of its symbols is in some files, given as bits."""
-        codes = self.codes
-        if len(codes) == 1:
-            return bool(sees >> (codes[0] >> SHIFT) & 1)
-        if len(codes) > _SEVERAL:
-            return bool(sees & self.bits())
-        for code in codes:  # noqa: SIM110  `any` would cost twice as much
-            if sees >> (code >> SHIFT) & 1:
-                return True
-        return False
-
-    def bits(self) -> int:
-        """A bit for each file that it stands in."""
-        if not self.files:
-            for number in {code >> SHIFT for code in self.codes}:
-                self.files |= 1 << number
-        return self.files
-
-    def forget(self) -> None:
-        """Forgets what was found out of its symbols."""
-        self.groups = None
-        self.ids.clear()
-
-    def sight(self) -> Sight:
-        """That a name was found where it was looked for."""
-        if self.exact is None:
-            self.exact = Sight(self, self.home.explained(), Trust.EXACT)
-        return self.exact
-
-
-class Home:
-    """A namespace, class or enum."""
-
-    __slots__ = (
-        "around", "bases", "brought", "chains", "codes", "directives", "inner", "is_class", "members", "name",
-        "other_names", "seen",
-    )  # fmt: skip
-
-    def __init__(self, name: str, around: Home | None, is_class: bool) -> None:
-        self.name, self.around, self.is_class = name, around, is_class
-        self.members: dict[str, Entry] = {}
-        self.inner: dict[str, Home] = {}
-        self.codes: list[int] = []  # of a class: the symbols that say what it is
-        self.bases: list[Type] | None = None  # found when first asked for
-        self.other_names: dict[str, Entry] = {}  # of namespaces
-        self.directives: dict[int, list[int]] = {}  # `using namespace`: expressions by file
-        self.brought: dict[str, list[tuple[int, int]]] = {}  # `using x::y`: by y
-        self.chains: dict[str, tuple[Entry, ...]] = {}  # of a namespace: what names mean from here outward
-        self.seen: dict[str, tuple[Entry, Type] | None] = {}  # members of its bases, where they were asked for
-
-    def forget(self) -> None:
-        """Forgets what was found out by names."""
-        self.bases = None
-        self.chains.clear()
-        self.seen.clear()
-
-    def opened(self, name: str, is_class: bool) -> Home:
-        """The home of a name in this one."""
-        found = self.inner.get(name)
-        if found is None:
-            found = self.inner[name] = Home(name, self, is_class)
-        elif is_class:
-            found.is_class = True
-        return found
-
-    def member(self, name: str) -> Entry | None:
-        """What a name means in here; a class's own name means the class, not its constructors."""
-        found = self.members.get(name)
-        if found is not None and name == self.name and found.kind in FUNCTIONS and self.around is not None:
-            return self.around.members.get(name, found)
-        return found
-
-    def explained(self) -> str:
-        """Why something was found: because it is in here."""
-        parts = []
-        home: Home | None = self
-        while home is not None and home.around is not None:
-            parts.append(home.name)
-            home = home.around
-        path = "::".join(reversed(parts))
-        return f"class {path}" if self.is_class else f"namespace {path}" if path else "file scope"
+Outside = tuple[int, Home, str, str, int]
 
 
 class Table:
@@ -167,8 +32,9 @@ class Table:
         self.world, self.headers = world, headers
         self.root = Home("", None, False)
         self.standard = self.root.opened("std", False)  # what is in it is the compiler's, whatever files add to it
-        self.macros: dict[str, Entry] = {}
-        self.by_name: dict[str, list[Entry]] = {}
+        # Most names have one definition: for macros of one, an entry is made when it is asked for.
+        self.macros: dict[str, int | Entry] = {}
+        self._carriers: dict[str, Entry | list[Entry]] = {}
         self._others: set[str] = set()  # names of other things
         self.homes: dict[int, list[Home | None]] = {}  # by file: of its symbols, plus one; the first is the root
         self.own: dict[int, Home] = {}  # of a function: what it declares for itself
@@ -177,15 +43,42 @@ class Table:
         self._into: list[Entry] = []  # … that of the file at hand
         self.filled: list[Entry | Home] = []  # what answers were kept at
         outside: list[Outside] = []
+        brings: list[int] = []
         for number in numbers:
-            self.enter(world.load(number), outside)
+            file = world.load(number)
+            self.enter(file, outside)
+            if not _USING.isdisjoint(file.names):
+                brings.append(number)
+            if world.is_full:
+                world.forget(C_FAMILY)
         self.enter_outside(outside)
-        for number in self.homes:
+        for number in brings:
             self.using(world.load(number))
 
     def is_word(self, name: str) -> bool:
         """Whether anything is called so."""
-        return name in self.by_name or name in self.macros or name in self._others
+        return name in self._carriers or name in self.macros or name in self._others
+
+    def macro(self, name: str) -> Entry | None:
+        """A macro."""
+        found = self.macros.get(name)
+        if isinstance(found, int):
+            code, found = found, Entry(self.root, name, MACRO)
+            found.codes = (code,)
+            self.macros[name] = found
+        return found
+
+    def carriers(self, name: str) -> list[Entry]:
+        """What has a name, macros aside."""
+        found = self._carriers.get(name)
+        return [] if found is None else found if isinstance(found, list) else [found]
+
+    def put_carriers(self, name: str, entries: list[Entry]) -> None:
+        """Takes other entries for those that have a name, or in another order."""
+        if entries:
+            self._carriers[name] = entries if len(entries) > 1 else entries[0]
+        else:
+            self._carriers.pop(name, None)
 
     def forget(self) -> None:
         """Forgets all answers that were kept at homes and entries."""
@@ -196,14 +89,12 @@ class Table:
     def remove(self, entry: Entry) -> None:
         """Takes out an entry that no symbol is left of."""
         home, name = entry.home, entry.name
-        for some in (self.macros, home.members, home.other_names):
+        if self.macros.get(name) is entry:
+            del self.macros[name]
+        for some in (home.members, home.other_names):
             if some.get(name) is entry:
                 del some[name]
-        carriers = self.by_name.get(name, [])
-        if entry in carriers:
-            carriers.remove(entry)
-            if not carriers:
-                del self.by_name[name]
+        self.put_carriers(name, [one for one in self.carriers(name) if one is not entry])
 
     def kind(self, code: int) -> int:
         """The kind of a symbol."""
@@ -237,11 +128,11 @@ class Table:
             home = homes[parent]
             opens: Home | None = None
             if kind == MACRO:
-                entry = self.macros.get(name)
+                entry = self.macro(name) if name in self.macros else None
                 if entry is None:
-                    entry = self.macros[name] = Entry(root, name, MACRO)
-                entry.codes.append(first | place)
-                self._into.append(entry)
+                    self.macros[name] = first | place
+                else:
+                    entry.add(first | place)
             elif home is None:  # inside of a function
                 around = self.own.get(first | parent - 1)
                 if around is None:
@@ -289,8 +180,8 @@ class Table:
             return home
         for part in name.split("::"):
             self._add(home, part, NAMESPACE, code)
-            if flags & INLINE:
-                home.inner.setdefault(part, home)
+            if flags & INLINE and part not in home.inner:
+                home.open(part, home)
             home = home.opened(part, False)
         return home
 
@@ -298,9 +189,10 @@ class Table:
         """`namespace a = b;`, which another file may well use for a namespace of its own."""
         entry = home.other_names.get(name)
         if entry is None:
-            entry = home.other_names[name] = Entry(home, name, OTHER_NAME)
+            entry = Entry(home, name, OTHER_NAME)
+            home.rename(name, entry)
             self._others.add(name)
-        entry.codes.append(code)
+        entry.add(code)
         self._into.append(entry)
 
     def _add(self, home: Home, name: str, kind: int, code: int, known: bool = True) -> None:
@@ -308,10 +200,14 @@ class Table:
         if entry is None:
             entry = home.members[name] = Entry(home, name, kind)
             if known and home is not self.standard:
-                self.by_name.setdefault(name, []).append(entry)
+                others = self._carriers.setdefault(name, entry)
+                if isinstance(others, list):
+                    others.append(entry)
+                elif others is not entry:
+                    self._carriers[name] = [others, entry]
         elif entry.kind not in OPENS and (kind in CLASSES or kind == NAMESPACE):
             entry.kind = kind  # a class and its constructor function or typedef of the same name
-        entry.codes.append(code)
+        entry.add(code)
         self._into.append(entry)
 
     def _qualified(self, home: Home, within: str) -> Home:
@@ -331,21 +227,18 @@ class Table:
 
     def using(self, file: Loaded) -> None:
         """What `using` in namespaces and classes brings, for all who see this file."""
-        names = file.names
-        directive = names.index("using namespace") if "using namespace" in names else -1
-        declaration = names.index("using") if "using" in names else -1
-        if directive < 0 and declaration < 0:
-            return
+        directive, declaration = (file.word.get(word, -1) for word in ("using namespace", "using"))
         kinds, homes = file.flow.scope_kind, self.homes[file.number]
         for variable, (scope, name) in enumerate(zip(file.variable_scope, file.variable_name, strict=True)):
             if name in (directive, declaration) and (not scope or kinds[scope] in ("namespace", "class")):
                 home = homes[file.scope_symbol[scope]]
-                for value in file.values[variable] if home is not None else ():
+                if home is None:
+                    continue
+                for value in file.values[variable]:
                     if name == directive:
-                        home.directives.setdefault(file.number, []).append(value)  # type: ignore[union-attr]
+                        home.direct(file.number, value)
                     elif not _constructors(file, value):
-                        last = last_name(file, value)
-                        home.brought.setdefault(last, []).append((file.number, value))  # type: ignore[union-attr]
+                        home.bring(last_name(file, value), file.number, value)
 
     def groups(self, entry: Entry) -> tuple[Group, ...]:
         """The entities behind a name."""

@@ -11,9 +11,7 @@ from collections.abc import Callable, Sequence
 
 from concordance.model import Given
 
-from .cmembers import Members, substituted
-from .coutside import ELEMENT, PARTS
-from .cscopes import (
+from .chomes import (
     CLASSES,
     ENUM,
     FUNCTIONS,
@@ -27,8 +25,10 @@ from .cscopes import (
     Group,
     Home,
     Type,
-    last_name,
 )
+from .cmembers import Members, substituted
+from .coutside import ELEMENT, PARTS
+from .cscopes import last_name
 from .cviews import CALL, CAST, EACH, ITEM, LOOKUP, MEMBER, NAME, OF_TYPE, PARAMETER, PART, SYMBOL, View
 
 TYPES = CLASSES | {ENUM, TYPE}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from concordance.model import Op
 
-from .cscopes import SHIFT, Home, Sight, Type
+from .chomes import SHIFT, Home, Sight, Type
 from .world import Loaded
 
 NAME, MEMBER, CALL, ITEM, EACH, PART = (int(op) for op in (Op.NAME, Op.MEMBER, Op.CALL, Op.ITEM, Op.EACH, Op.PART))

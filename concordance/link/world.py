@@ -7,7 +7,7 @@ worker keeps what it has unpacked, for most files lead to the same few.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -16,6 +16,8 @@ from concordance.facts.pack import unpack_flow, unpack_imports
 from concordance.model import KINDS, Flow, Given, Import, Kind, Op, Target, Trust, unpacked
 
 from .tree import Tree
+
+_ROOM = 60_000_000  # bytes of flows that are held unpacked, which take some ten times as much: more than most have
 
 
 class Found(NamedTuple):
@@ -165,14 +167,15 @@ class World:
         self._resolvers = resolvers
         self._resolve: dict[str, Resolve] = {}
         self._loaded: dict[int, Loaded] = {}
+        self._unpacked = 0  # bytes of the flows that were unpacked since some were forgotten
         self._targets: dict[int, tuple[Target, ...]] = {}
         self.included: dict[int, list[int]] = {}  # what files of the C family include, where that is known
         # The tables of the C family that the last update left (`ckept`), with its files that changed, as they were.
         self.kept: tuple[Any, Mapping[int, tuple[Linkable, Flow]]] | None = None
 
-    def hold(self, flows: dict[int, bytes]) -> None:
-        """Takes all flows, so that nobody need be asked for one."""
-        self._flows, self._all_in = flows.__getitem__, None
+    def hold(self, flows: Callable[[int], bytes]) -> None:
+        """Takes what gives all flows without the store, which a worker must not ask."""
+        self._flows, self._all_in = flows, None
 
     def gather(self, languages: Iterable[str]) -> None:
         """Takes the flows of all files of some languages at once, where they would be asked for one by one."""
@@ -187,7 +190,19 @@ class World:
             row = self.files[number]
             flow = unpack_flow(self._flows(row.id)) if row.size else Flow()
             found = self._loaded[number] = Loaded(number, row, flow)
+            self._unpacked += row.size
         return found
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much is unpacked that some of it should be forgotten."""
+        return self._unpacked > _ROOM
+
+    def forget(self, languages: Container[str]) -> None:
+        """Forgets the files of some languages, which are unpacked again when they are needed. Only for languages whose
+        linker holds on to none."""
+        self._loaded = {number: one for number, one in self._loaded.items() if one.language not in languages}
+        self._unpacked = 0
 
     def imports(self, number: int) -> tuple[Import, ...]:
         """The imports of a file, which is not unpacked for them alone."""
