@@ -19,7 +19,7 @@ from concordance import plugins, settings
 from concordance.collect.revisions import commits
 from concordance.collect.source import Walked, find_root
 from concordance.config import Book, Config
-from concordance.errors import StoreBroken, UserError
+from concordance.errors import StoreBroken
 from concordance.extract import rulebook
 from concordance.facts import lock
 from concordance.facts.counts import Counts
@@ -27,12 +27,12 @@ from concordance.facts.read import Facts
 from concordance.kept import Kept
 from concordance.memory import Memory
 from concordance.pipeline import FOLDER, GENERATED, Build, Progress, Summary, quiet
-from concordance.query.answers import Answer, Row, page_for
+from concordance.query.answers import Answer, Row
+from concordance.query.asking import COMMANDS, ask
 from concordance.query.index import Index
 from concordance.query.totals import Totals, counted
 from concordance.render.summary import BookSummary, Compared, Verified
 
-COMMANDS = "concordance.query.commands"
 PATIENCE = 3.0  # seconds that a question waits for a running build, where there is a store to answer from
 
 
@@ -206,11 +206,7 @@ class Repository:
         self, command: str, asked: str | None = None, limit: int = 1000, cursor: str = "", **options: object
     ) -> Answer:
         """One answer, with how many rows there are, and the cursor that asks for more of them."""
-        module = plugins.load(COMMANDS, command)
-        if asked is None and module.ARGUMENT and not module.ARGUMENT.startswith("["):
-            raise UserError(f"{command} is asked about nothing", f"Say which {module.ARGUMENT}")
-        answer: Answer = module.answer(self._index, asked, page_for(module, limit, cursor, options))
-        return answer
+        return ask(self._index, command, asked, limit, cursor, **options)
 
     def __getattr__(self, command: str) -> Callable[..., list[Row]]:
         if command not in plugins.names(COMMANDS):

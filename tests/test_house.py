@@ -13,7 +13,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 LEFT = ["version", "signs", "kinds", "model", "blocks", "errors", "config", "tomllines", "settings", "plugins"]
 STAGES = ["collect", "extract", "facts", "link", "passes", "query", "render", "serve"]
 RIGHT = ["kept", "memory", "noted", "batch", "parallel", "forked", "linking", "comparing", "differing", "writing", "showing", "checking", "staleness", "passing", "pipeline",
-         "api", "options", "following", "watching", "terminal", "tasks", "cli"]  # fmt: skip
+         "api", "options", "following", "watching", "serving", "terminal", "tasks", "cli"]  # fmt: skip
 ORDER = {name: place for place, name in enumerate([*LEFT, *STAGES, *RIGHT])}
 PLUG_INS = ("extract/languages", "extract/rules", "link/languages", "link/bridges", "passes", "query/commands",
             "query/pages", "render/formats", "tasks")  # fmt: skip
@@ -24,9 +24,10 @@ FENCES = {  # module: where it may be imported
     "subprocess": ("collect",),
     "http": ("serve",),
     "socket": ("serve",),
-    "starlette": ("serve",),
+    "asyncio": ("serve",),
 }
-BROAD = ("extract/engine.py", "parallel.py", "forked.py", "pipeline.py", "watching.py", "serve/web.py", "cli.py")
+BROAD = ("extract/engine.py", "parallel.py", "forked.py", "pipeline.py", "watching.py", "serve/web.py", "serve/desk.py",
+         "cli.py")  # fmt: skip
 MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 
 

@@ -1,0 +1,104 @@
+"""The commands for programs over HTTP: `/api/<command>?q=…` is what the command prints with `--json`.
+
+In: a command's name and the parameters of the address, which are a stranger's. Out: the same rows as JSON; how many
+there are in all, how to ask for more of them and what else a person should know stand in headers, so that the content
+is the rows and nothing else. What is wrong with a question is said as JSON, too, with what to do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from concordance import plugins
+from concordance.errors import ConcordanceError, UserError
+from concordance.query.answers import Option, Row, options_of
+from concordance.query.asking import COMMANDS, ask
+from concordance.query.index import Index, UnknownPath
+from concordance.query.names import UnknownName
+
+from .frames import Found
+
+JSON = "application/json"
+ROWS = 1000  # on one page of an answer
+LONGEST = 2000  # characters of one parameter
+_ON, _OFF = ("", "1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+More = Mapping[str, Callable[[Index, str], list[Row]]]  # questions that are no commands, by their names
+
+
+def answered(index: Index, command: str, given: Mapping[str, str], more: More) -> Found:
+    """The answer to one question."""
+    try:
+        if command not in (*plugins.names(COMMANDS), *more):
+            known = ", ".join((*plugins.names(COMMANDS), *more))
+            return _wrong(HTTPStatus.NOT_FOUND, f"there is no command {command}", f"There are: {known}")
+        long = next((name for name, value in given.items() if len(value) > LONGEST), None)
+        if long is not None:
+            return _wrong(HTTPStatus.BAD_REQUEST, f"{long} is too long", f"At most {LONGEST:,} characters")
+        if command in more:
+            return _shown(index, command, given, more)
+        return _rows(index, command, dict(given))
+    except (UnknownPath, UnknownName) as error:
+        return _wrong(HTTPStatus.NOT_FOUND, error.message, error.what_to_do)
+    except UserError as error:
+        return _wrong(HTTPStatus.BAD_REQUEST, error.message, error.what_to_do)
+    except ConcordanceError as error:
+        return _wrong(HTTPStatus.INTERNAL_SERVER_ERROR, error.message, error.what_to_do)
+
+
+def _rows(index: Index, command: str, given: dict[str, str]) -> Found:
+    asked, cursor = given.pop("q", None), given.pop("cursor", "")
+    limit = _number("limit", given.pop("limit", str(ROWS)), 1, ROWS)
+    known = {option.name: option for option in options_of(plugins.load(COMMANDS, command))}
+    short = {option.short: option.name for option in known.values() if option.short}
+    options = {name: _value(known.get(name), name, value) for name, value in _long(given, short).items()}
+    answer = ask(index, command, asked, limit, cursor, **options)
+    headers = {"X-Total-Count": str(answer.total)}
+    if answer.note:
+        headers["X-Note"] = quote(answer.note, " ,;:!?()[]{}'\"=<>@&+$#*|~^`")
+    if answer.cursor:
+        again = {"q": asked, **given, "limit": str(limit), "cursor": answer.cursor}
+        said = {name: value for name, value in again.items() if value is not None}
+        headers["X-Cursor"] = quote(answer.cursor, ",%")
+        headers["Link"] = f'<?{urlencode(said, errors="replace")}>; rel="next"'
+    return Found(HTTPStatus.OK, JSON, _packed(answer.rows), more=headers)
+
+
+def _shown(index: Index, command: str, given: Mapping[str, str], more: More) -> Found:
+    if "q" not in given or len(given) > 1:
+        return _wrong(HTTPStatus.BAD_REQUEST, f"{command} is asked about one thing", f"/api/{command}?q=…")
+    rows = more[command](index, given["q"])
+    return Found(HTTPStatus.OK, JSON, _packed(rows), more={"X-Total-Count": str(len(rows))})
+
+
+def _long(given: Mapping[str, str], short: Mapping[str, str]) -> dict[str, str]:
+    return {short.get(name, name): value for name, value in given.items()}
+
+
+def _value(option: Option | None, name: str, value: str) -> Any:
+    """What a parameter says, as the command wants it; one that it does not know is refused there."""
+    if option is None or option.type is str:
+        return value
+    if option.type is bool:
+        if value.lower() not in (*_ON, *_OFF):
+            raise UserError(f"{name} cannot be {value}", "It is true or false")
+        return value.lower() in _ON
+    return _number(name, value, option.least if option.least is not None else -(10**9), ROWS)
+
+
+def _number(name: str, value: str, least: int, most: int) -> int:
+    if not (value.isascii() and value.lstrip("-").isdecimal() and len(value) < 10 and least <= int(value) <= most):
+        raise UserError(f"{name} cannot be {value}", f"It is a number from {least} to {most:,}")
+    return int(value)
+
+
+def _packed(rows: object) -> bytes:
+    return json.dumps(rows).encode() + b"\n"
+
+
+def _wrong(status: HTTPStatus, error: str, advice: str) -> Found:
+    return Found(status, JSON, _packed({"error": error, "what_to_do": advice}))

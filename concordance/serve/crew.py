@@ -1,0 +1,233 @@
+"""The processes that read the store for the server, and who of them does what.
+
+In: questions. Out: answers. An index is bound to its process and works on one thing at a time, so there are a few
+processes: while one makes a long page, another answers a search, and questions go before pages, pages before what is
+only done to be ready. When the store was updated they go over to it one after the other, so that somebody always
+answers. One that takes too long or dies is replaced: a question costs nobody but who asked it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import heapq
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from itertools import count
+
+from .frames import Found, Question, framed, next_found
+
+PATIENCE = 30.0  # seconds that an answer may take …
+OPENING = 120.0  # … and to open or renew an index
+MOST = 1000  # questions that may wait
+_RESTING = 5.0  # seconds until a reader that died young is replaced
+SEARCH, PAGE = 0, 1  # what goes first
+
+End = socket.socket
+Target = Callable[[End], None]  # what a reader runs, until its end of the socket is closed
+Renewed = Callable[[str, str], None]  # is told of another version of the store: the version, and the paths that changed
+
+
+class Busy(Exception):
+    """Too many wait already."""
+
+
+class Lost(Exception):
+    """The reader that was asked died, or took too long."""
+
+
+class _Reader:
+    """One process, as the server sees it."""
+
+    def __init__(self, pid: int, end: socket.socket) -> None:
+        self.pid, self.end, self.since = pid, end, time.monotonic()
+        self.version = ""
+        self.stale = False  # whether the store may have been updated since it opened it
+        self.is_warm = False
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def ask(self, question: Question, patience: float) -> Found:
+        """One answer."""
+        if self._streams is None:
+            self._streams = await asyncio.open_unix_connection(sock=self.end)
+        reader, writer = self._streams
+        writer.write(framed(question))
+        async with asyncio.timeout(patience):
+            return await next_found(reader)
+
+    def end_it(self) -> None:
+        """Ends the process."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        with suppress(ChildProcessError):
+            os.waitpid(self.pid, 0)
+        if self._streams is not None:
+            self._streams[1].close()
+        else:
+            self.end.close()
+
+
+class Crew:
+    """All of them."""
+
+    def __init__(self, number: int, target: Target, renewed: Renewed, log: Callable[[str], None]) -> None:
+        self.version = ""  # of the store that is answered from
+        self._target, self._renewed, self._log = target, renewed, log
+        self._waiting: list[tuple[int, int, Question, asyncio.Future[Found]]] = []
+        self._order = count()
+        self._idle: list[_Reader] = []
+        self._all: list[_Reader] = []
+        self._renewing: _Reader | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        for _ in range(number):
+            self._begin()
+
+    def pids(self) -> list[int]:
+        """The ids of the processes."""
+        return [reader.pid for reader in self._all]
+
+    # --- for the server
+
+    async def ask(self, question: Question, order: int) -> Found:
+        """One answer; `order` says what goes first."""
+        if len(self._waiting) >= MOST:
+            raise Busy
+        future: asyncio.Future[Found] = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiting, (order, next(self._order), question, future))
+        self._match()
+        return await future
+
+    def renew(self) -> None:
+        """The store may have been updated: everybody looks."""
+        for reader in self._all:
+            reader.stale = True
+        self._match()
+
+    def start(self) -> None:
+        """Everybody opens the store."""
+        self.renew()
+
+    def close(self) -> None:
+        """Ends all of them."""
+        for task in self._tasks:
+            task.cancel()
+        for reader in self._all:
+            reader.end_it()
+        self._all.clear()
+
+    # --- who does what
+
+    def _begin(self) -> None:
+        ours, theirs = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
+            _be_reader(theirs, self._target)
+        theirs.close()
+        ours.setblocking(False)
+        reader = _Reader(pid, ours)
+        reader.stale = True
+        self._all.append(reader)
+        self._idle.append(reader)
+
+    def _match(self) -> None:
+        """Gives everybody who is idle something to do, where there is something."""
+        for reader in list(self._idle):
+            fresh = not reader.version or reader.version != self.version
+            if reader.stale and (fresh or self._renewing is None):
+                self._renewing = reader if not fresh else self._renewing
+                self._do(reader, self._renew(reader))
+            elif self._waiting and not fresh:
+                _, _, question, future = heapq.heappop(self._waiting)
+                self._do(reader, self._answer(reader, question, future))
+            elif not reader.is_warm and not fresh:
+                self._do(reader, self._warm(reader))
+
+    def _do(self, reader: _Reader, work: Coroutine[object, object, None]) -> None:
+        self._idle.remove(reader)
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _said(self, reader: _Reader, question: Question, patience: float) -> Found | None:
+        """What a reader answers; None where it is no more."""
+        try:
+            found = await reader.ask(question, patience)
+        except (OSError, asyncio.IncompleteReadError, TimeoutError) as error:
+            late = isinstance(error, TimeoutError)
+            what = os.fsdecode(question.what)
+            self._log(f"a reader {'took too long' if late else 'died'} at {question.about} {what}; it is replaced")
+            await self._replace(reader)
+            return None
+        if found.fault:
+            self._log(found.fault)
+        return found
+
+    async def _answer(self, reader: _Reader, question: Question, future: asyncio.Future[Found]) -> None:
+        if future.cancelled():
+            self._rest(reader)
+            return
+        found = await self._said(reader, question, PATIENCE)
+        if found is not None:
+            self._rest(reader)
+        if not future.done():
+            if found is None:
+                future.set_exception(Lost())
+            else:
+                future.set_result(found)
+
+    async def _warm(self, reader: _Reader) -> None:
+        found = await self._said(reader, Question("warm"), OPENING)
+        if found is not None:
+            reader.is_warm = found.status == 0
+            self._rest(reader)
+
+    async def _renew(self, reader: _Reader) -> None:
+        reader.stale = False
+        found = await self._said(reader, Question("renew"), OPENING)
+        if self._renewing is reader:
+            self._renewing = None
+        if found is None:
+            return
+        if found.version and found.version != reader.version:
+            reader.version, reader.is_warm = found.version, False
+            if reader.version != self.version:
+                self.version = reader.version
+                self._renewed(self.version, found.data.decode())
+                for other in self._all:
+                    other.stale = other.stale or other.version != self.version
+        self._rest(reader)
+
+    def _rest(self, reader: _Reader) -> None:
+        self._idle.append(reader)
+        self._match()
+
+    async def _replace(self, reader: _Reader) -> None:
+        """Starts another in place of one."""
+        self._all.remove(reader)
+        reader.end_it()
+        if time.monotonic() - reader.since < _RESTING:
+            await asyncio.sleep(_RESTING)
+        self._begin()
+        self._match()
+
+
+def _be_reader(end: socket.socket, target: Target) -> None:
+    """Makes this process a reader, and never returns: what is the server's is left alone, above all its connections,
+    whose numbers may soon be others'."""
+    status = 1
+    try:
+        gc.freeze()
+        own = end.fileno()
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.closerange(3, own)
+        os.closerange(own + 1, 65536)
+        target(end)
+        status = 0
+    finally:
+        os._exit(status)

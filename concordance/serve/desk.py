@@ -1,0 +1,138 @@
+"""What a reader does: it owns an index, makes pages of it, asks it, and goes over to the store as it is now.
+
+In: questions from the server, one at a time, until it is gone. Out: answers. Whatever goes wrong with one of them is
+its answer, and is said for the log; the next one is answered.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import json
+import os
+import socket
+import traceback
+import zlib
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+
+from concordance import plugins
+from concordance.config import Book
+from concordance.errors import ConcordanceError
+from concordance.facts.read import Facts
+from concordance.facts.touched import Aspect
+from concordance.query.index import Index
+from concordance.query.renewal import renew
+from concordance.query.structure import KEYED
+from concordance.render.addresses import Addresses
+from concordance.render.siteaddresses import SiteAddresses
+
+from .asked import More, answered
+from .frames import Found, Question, framed, next_question
+from .front import version_of
+from .site import Site
+
+_WORTH = 500  # bytes that are worth to be packed
+_LEVEL = 5  # of packing: what more takes twice the time is a twentieth smaller
+_TOLD = 1000  # paths that changed which are named
+
+
+class Desk:
+    """One repository, open for reading."""
+
+    def __init__(self, root: str, folder: str, wishes: Callable[[], Book], more: More) -> None:
+        """`wishes` is asked whenever the store is opened: the owners may have set something else meanwhile."""
+        self.root, self.folder, self.wishes, self.more = root, folder, wishes, more
+        self.version = ""
+        self._index: Index | None = None
+        self._site: Site | None = None
+        self._warming: Iterator[object] = iter(())
+
+    def serve(self, end: socket.socket) -> None:
+        """Answers until the server is gone."""
+        gc.set_threshold(100_000, 50, 1000)
+        while (question := next_question(end)) is not None:
+            end.sendall(framed(self.answer(question)))
+
+    def answer(self, question: Question) -> Found:
+        """One answer."""
+        try:
+            found = self._answer(question)
+        except ConcordanceError as error:
+            found = Found(HTTPStatus.INTERNAL_SERVER_ERROR, fault=str(error))
+        except Exception as error:  # a fault of ours in one answer is not the end of the next
+            what = f"{question.about} {os.fsdecode(question.what)}"
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            said = f"{what}: {type(error).__name__}: {error} ({os.path.basename(place.filename)}:{place.lineno})"
+            found = Found(HTTPStatus.INTERNAL_SERVER_ERROR, fault=said)
+        return found._replace(version=self.version)
+
+    def _answer(self, question: Question) -> Found:
+        if question.about == "renew":
+            return self._renewed()
+        if question.about == "warm":
+            return Found(int(next(self._warming, None) is not None))
+        if self._site is None or self._index is None:
+            return Found(HTTPStatus.SERVICE_UNAVAILABLE)
+        if question.about == "ask":
+            return packed(answered(self._index, os.fsdecode(question.what), question.more, self.more))
+        page = self._site.answer(os.fsdecode(question.what))
+        return Found(HTTPStatus.NOT_FOUND) if page is None else packed(Found(HTTPStatus.OK, page.type, page.data))
+
+    # --- the store
+
+    def _renewed(self) -> Found:
+        """Goes over to the store as it is now, and says which paths changed; "" where that is not known."""
+        facts = Facts(self.folder)
+        version = version_of(self.root, facts.meta())
+        book = self.wishes()
+        if version == self.version:
+            facts.close()
+            return Found(HTTPStatus.OK)
+        known, paths = self._index, ""
+        if known is not None and known.book == book:
+            touched = facts.touched_since(int(known.facts.meta().get("update", "0")))
+            changed = sorted(touched[Aspect.TEXT] | touched[Aspect.PATHS])
+            paths = json.dumps([path.encode("utf-8", "replace").decode() for path in changed[:_TOLD]])
+        if known is None or known.book != book or not renew(known, facts):
+            before, known = known, Index(facts, self.root, book)
+            self._open(known)
+            if before is not None:  # others answer until this one can
+                before.facts.close()
+                self._warming = iter(list(self._warming)[:0])
+        else:
+            self._open(known)
+        self.version = version
+        return Found(HTTPStatus.OK, data=paths.encode())
+
+    def _open(self, index: Index) -> None:
+        paths = [row[1] for row in index.bases]
+        plain = frozenset(row[1] for row in index.bases if row[2] in KEYED)
+        out = os.path.join(self.folder, "book")
+        addresses = SiteAddresses(paths, self.root, out, plain)
+        self._index, self._site = index, Site(index, addresses, Addresses(paths, self.root, out, plain), live=True)
+        self._warming = warming(index, self._site)
+
+
+def warming(index: Index, site: Site) -> Iterator[object]:
+    """Works out, step by step, what pages and questions ask of the whole."""
+    yield index.shelves
+    yield index.ranks, index.categories
+    yield index.keys
+    yield site.answer("index.html")
+    some = [row[1] for row in index.bases][:: len(index.bases) // 3 + 1]
+    for path in some:
+        yield site.answer(f"{site.addresses.stem(path)}_docs.html")
+    for kind in ("folder", "keywords", "subtree", "letters"):
+        module = plugins.load("concordance.query.pages", kind)
+        subject = some[0] if kind == "keywords" and some else ""
+        yield list(zip(module.pages(index, subject), range(1), strict=False))
+
+
+def packed(found: Found) -> Found:
+    """An answer as it is sent: with a tag, and gzipped where that is worth it."""
+    tag = hashlib.blake2b(found.data, digest_size=12).hexdigest()
+    if len(found.data) < _WORTH:
+        return found._replace(tag=tag)
+    packer = zlib.compressobj(_LEVEL, wbits=31)
+    return found._replace(data=packer.compress(found.data) + packer.flush(), packed=True, tag=tag)

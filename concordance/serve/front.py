@@ -1,0 +1,75 @@
+"""The front page as it was, for a server that has just started: to make it, all names of the repository are read.
+
+In: what a store says of itself. Out: the page, if it was made of exactly this store, by exactly this program. It lies
+in the user's cache, not in the repository, which may come with whatever somebody put there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+
+import msgspec
+
+from concordance import settings
+from concordance.config import cache_folder
+from concordance.facts import versions
+
+from .frames import Found
+
+SETTINGS = (settings.FILE, settings.SHARED)
+_LARGEST = 1 << 20  # bytes of a file of settings
+
+
+class _Kept(msgspec.Struct):
+    version: str
+    found: Found
+
+
+def version_of(root: str, meta: Mapping[str, str]) -> str:
+    """A text that is another wherever a page may be another: by the store, the owners' settings, or the program."""
+    said = [_text(os.path.join(root, name)) for name in SETTINGS]
+    made_of = repr((os.path.realpath(root), sorted(meta.items()), said, _program()))
+    return hashlib.blake2b(made_of.encode("utf-8", "backslashreplace"), digest_size=12).hexdigest()
+
+
+def _text(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(_LARGEST)
+    except OSError:
+        return b""
+
+
+@cache
+def _program() -> str:
+    return versions.site()
+
+
+def _place(root: str) -> str:
+    name = hashlib.blake2b(os.fsencode(os.path.realpath(root)), digest_size=12).hexdigest()
+    return os.path.join(cache_folder(), "front", name)
+
+
+def kept(root: str, version: str) -> Found | None:
+    """The front page of a version; None where it is not known."""
+    try:
+        with open(_place(root), "rb") as file:
+            found = msgspec.msgpack.decode(file.read(), type=_Kept)
+    except (OSError, msgspec.MsgspecError):
+        return None
+    return found.found if found.version == version else None
+
+
+def keep(root: str, version: str, found: Found) -> None:
+    """Keeps it for the next start; where that is not possible, that start takes longer."""
+    place = _place(root)
+    aside = f"{place}.{os.getpid()}.new"
+    with suppress(OSError):
+        os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
+        with open(aside, "wb") as file:
+            file.write(msgspec.msgpack.encode(_Kept(version, found)))
+        os.replace(aside, place)

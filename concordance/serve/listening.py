@@ -1,0 +1,55 @@
+"""Where a server listens, and how it is run until it is told to end.
+
+In: a host, and a port if one is wished for. Out: a socket, and the address that a browser opens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+
+from concordance.errors import UserError
+
+from .web import Web
+
+PORT = 8177  # where nothing else is said
+
+
+def bound(host: str, port: int | None) -> socket.socket:
+    """A socket that listens: at the port that was said, else at ours, else at any that is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    tried = (port,) if port is not None else (PORT, 0)
+    for number in tried:
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((host, number))
+            listening.listen(512)
+        except OSError as error:
+            listening.close()
+            if number != tried[-1]:
+                continue
+            advice = "Say another with --port or --host, or leave --port out"
+            raise UserError(f"{host}:{number} cannot be listened at: {error.strerror or error}", advice) from error
+        listening.setblocking(False)
+        return listening
+    raise UserError("no port is free", "Say one with --port")
+
+
+def address_of(host: str, listening: socket.socket) -> str:
+    """What a browser on this machine opens."""
+    shown = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    return f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"
+
+
+def run(web: Web, listening: socket.socket) -> None:
+    """Answers until Ctrl-C, or until the system ends it."""
+    asyncio.run(_until_told(web, listening))
+
+
+async def _until_told(web: Web, listening: socket.socket) -> None:
+    until = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, until.set)
+    await web.run(listening, until)

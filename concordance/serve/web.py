@@ -1,0 +1,303 @@
+"""The server: from requests of browsers and programs to what stands at an address.
+
+In: connections. Out: replies. It binds to this machine unless told otherwise, answers only requests that name it by a
+name that it has (a page elsewhere could have its own name lead here), reads and never writes, and keeps what was asked
+for last, gzipped, until the store is another. Making pages is the readers' work: it only hands on and waits, so that
+slow clients hold up nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import ipaddress
+import os
+import socket
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from http import HTTPStatus
+from urllib.parse import parse_qsl
+
+from . import front, wire
+from .assets import assets
+from .crew import PAGE, SEARCH, Busy, Crew, Lost, Target
+from .frames import Found, Question
+from .wire import Refused, Reply, Request
+
+KEPT = 64 << 20  # bytes of answers that are kept
+CONNECTIONS = 1000
+LONGEST = 4096  # characters of an address
+WAITING = 90.0  # seconds that a client waits in all
+_LOOK = 0.3  # seconds between two looks whether the store is another
+_BREATH = 15.0  # seconds between two signs of life to who waits for changes
+_HTML = "text/html; charset=utf-8"
+_LOOPBACK = ("localhost", "localhost.localdomain", "ip6-localhost")
+
+
+class Cache:
+    """What was answered last, as it is sent; bounded in bytes."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.size = most, 0
+        self._kept: OrderedDict[str, Found] = OrderedDict()
+
+    def get(self, address: str) -> Found | None:
+        """What was kept of an address."""
+        found = self._kept.get(address)
+        if found is not None:
+            self._kept.move_to_end(address)
+        return found
+
+    def put(self, address: str, found: Found) -> None:
+        """Keeps an answer."""
+        before = self._kept.pop(address, None)
+        self.size += len(found.data) - (len(before.data) if before is not None else 0)
+        self._kept[address] = found
+        while self.size > self.most:
+            self.size -= len(self._kept.popitem(last=False)[1].data)
+
+    def clear(self) -> None:
+        """Forgets all."""
+        self._kept.clear()
+        self.size = 0
+
+
+class Web:
+    """The server of one repository."""
+
+    def __init__(self, root: str, store: str, target: Target, readers: int, host: str, log: Callable[[str], None]):
+        """`target` is what a reader runs; `store` the file whose change is looked for."""
+        self.root, self.store, self.log = root, store, log
+        self.names = names_of(host)
+        self.cache = Cache(KEPT)
+        self._fixed = {name: Found(HTTPStatus.OK, kind, data) for name, (data, kind) in assets().items()}
+        self._listeners: set[asyncio.Queue[str]] = set()
+        self._connections: set[asyncio.Task[None]] = set()
+        self.crew = Crew(readers, target, self._renewed, log)
+
+    def begin_with(self, version: str, found: Found | None) -> None:
+        """Tells the version of the store that is there, and its front page as it was made before."""
+        self.crew.version = version
+        if found is not None:
+            self.cache.put("index.html", found)
+
+    async def run(self, listening: socket.socket, until: asyncio.Event) -> None:
+        """Answers until it is told to end."""
+        server = await asyncio.start_server(self._accept, sock=listening, limit=wire.LONGEST)
+        self.crew.start()
+        looking = asyncio.create_task(self._look())
+        try:
+            await until.wait()
+        finally:
+            looking.cancel()
+            server.close()
+            for task in self._connections:
+                task.cancel()
+            self.crew.close()
+
+    # --- the store
+
+    async def _look(self) -> None:
+        """Sees when the store is another, whoever built it."""
+        watched = [self.store, f"{self.store}-wal", *(os.path.join(self.root, name) for name in front.SETTINGS)]
+        last = _marks(watched)
+        while True:
+            await asyncio.sleep(_LOOK)
+            now = _marks(watched)
+            if now != last:
+                last = now
+                self.crew.renew()
+
+    def _renewed(self, version: str, paths: str) -> None:
+        self.cache.clear()
+        told = f'{{"version":"{version}","paths":{paths or "null"}}}'
+        for listener in self._listeners:
+            listener.put_nowait(told)
+
+    # --- connections
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            self._connections.add(task)
+        try:
+            if len(self._connections) > CONNECTIONS:
+                await wire.send(writer, _told(HTTPStatus.SERVICE_UNAVAILABLE, "Too many are connected."), stays=False)
+            else:
+                await self._converse(reader, writer)
+        except (ConnectionError, TimeoutError):
+            writer.transport.abort()
+        except asyncio.CancelledError:
+            writer.transport.abort()
+        except Exception as error:  # a fault of ours in one connection is not the end of the others
+            self.log(f"a connection failed: {type(error).__name__}: {error}")
+            writer.transport.abort()
+        finally:
+            if task is not None:
+                self._connections.discard(task)
+            writer.close()
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        stays = True
+        while stays:
+            try:
+                request = await wire.request(reader)
+                if request is None:
+                    return
+                self._check(request)
+            except Refused as refused:
+                more = {"Allow": "GET, HEAD"} if refused.status is HTTPStatus.METHOD_NOT_ALLOWED else {}
+                reply = _told(refused.status, refused.why)._replace(more=more)
+                await wire.send(writer, reply, stays=False)
+                return
+            if request.path == "/events" and request.method == "GET":
+                await self._tell(reader, writer)
+                return
+            stays = request.stays
+            reply = await self._reply(request)
+            await wire.send(writer, reply, request.method == "HEAD", stays)
+
+    def _check(self, request: Request) -> None:
+        """Refuses what is not for us."""
+        if request.method not in ("GET", "HEAD"):
+            raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "This site is only read: GET and HEAD.")
+        if not is_named(request.headers.get("host", ""), self.names):
+            why = "This server is not known by that name. Use the address that it printed, or name it with --host."
+            raise Refused(HTTPStatus.MISDIRECTED_REQUEST, why)
+        if len(request.path) > LONGEST or len(request.query) > 2 * LONGEST:
+            raise Refused(HTTPStatus.REQUEST_URI_TOO_LONG, "The address is too long.")
+
+    async def _tell(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Tells a page of changes, for as long as it listens."""
+        queue: asyncio.Queue[str] = asyncio.Queue()
+        queue.put_nowait(f'{{"version":"{self.crew.version}","paths":[]}}')
+        self._listeners.add(queue)
+        gone = asyncio.create_task(reader.read(1))
+        try:
+            start = Reply(HTTPStatus.OK, type="text/event-stream", more={"Cache-Control": "no-store"})
+            writer.write(wire.opening(start, False, length=False) + b"retry: 1000\n\n")
+            while not gone.done():
+                try:
+                    async with asyncio.timeout(_BREATH):
+                        said = f"data: {await queue.get()}\n\n"
+                except TimeoutError:
+                    said = ": still here\n\n"
+                writer.write(said.encode())
+                async with asyncio.timeout(wire.READING):
+                    await writer.drain()
+        finally:
+            gone.cancel()
+            self._listeners.discard(queue)
+
+    # --- answers
+
+    async def _reply(self, request: Request) -> Reply:
+        address = request.path.lstrip("/")
+        try:
+            async with asyncio.timeout(WAITING):
+                found = await self._found(address, request.query)
+        except Busy:
+            return _told(HTTPStatus.SERVICE_UNAVAILABLE, "Too many are asking. Try again in a moment.")
+        except TimeoutError:
+            return _told(HTTPStatus.SERVICE_UNAVAILABLE, "There is no store yet to answer from. Try again.")
+        except Lost:
+            return _told(HTTPStatus.INTERNAL_SERVER_ERROR, "This could not be made: it took too long, or failed.")
+        except Exception as error:  # said in the log, and to the client that there is something there
+            self.log(f"{request.path}: {type(error).__name__}: {error}")
+            return _told(HTTPStatus.INTERNAL_SERVER_ERROR, "This could not be made. The log of the server says why.")
+        return _for(request, found)
+
+    async def _found(self, address: str, query: str) -> Found:
+        if address in self._fixed:
+            return self._fixed[address]
+        if address.startswith("api/"):
+            given = dict(parse_qsl(query, keep_blank_values=True, errors="replace", max_num_fields=50))
+            command = os.fsencode(address[4:])
+            return await self.crew.ask(Question("ask", command, given), SEARCH)
+        if not address or address.endswith("/"):
+            address += "index.html"
+        kept = self.cache.get(address)
+        if kept is not None:
+            return kept
+        found = await self.crew.ask(Question("page", os.fsencode(address)), PAGE)
+        if found.status == HTTPStatus.OK and found.version == self.crew.version:
+            self.cache.put(address, found)
+            if address == "index.html":
+                front.keep(self.root, found.version, found)
+        return found
+
+
+def _for(request: Request, found: Found) -> Reply:
+    """An answer as a client can read it."""
+    status = HTTPStatus(found.status)
+    if not found.data and status is not HTTPStatus.OK:
+        return _told(status, _WHY.get(status, "This could not be made. The log of the server says why."))
+    more = {**found.more, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+    takes = "gzip" in request.headers.get("accept-encoding", "").lower()
+    if found.tag:
+        more["ETag"] = f'"{found.tag}"' if not found.packed or takes else f'"{found.tag}-plain"'
+        tags = [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
+        if status is HTTPStatus.OK and more["ETag"] in tags:
+            return Reply(HTTPStatus.NOT_MODIFIED, more=more)
+    if found.packed and not takes:
+        return Reply(status, zlib.decompress(found.data, wbits=31), found.type, more)
+    return Reply(status, found.data, found.type, more, found.packed)
+
+
+_WHY = {
+    HTTPStatus.NOT_FOUND: "There is no such page. The file may be gone, or was never there.",
+    HTTPStatus.SERVICE_UNAVAILABLE: "There is no store yet to answer from. Try again in a moment.",
+}
+
+
+def _told(status: HTTPStatus, why: str) -> Reply:
+    """A page that says what is wrong."""
+    title = f"{status.value} {status.phrase}"
+    text = (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        '<link rel="stylesheet" href="/assets/site.css"></head>'
+        f'<body><main id="main"><h1>{title}</h1><p>{html.escape(why)}</p><p><a href="/">To the front page</a></p>'
+        "</main></body></html>\n"
+    )
+    return Reply(status, text.encode(), _HTML, {"Cache-Control": "no-store"})
+
+
+# --- names
+
+
+def names_of(host: str) -> frozenset[str]:
+    """The names that a server may be asked by, besides those and the numbers of this machine alone."""
+    everywhere = host in ("0.0.0.0", "::", "")  # noqa: S104
+    mine = socket.gethostname().lower() if everywhere else host.lower()
+    return frozenset((*_LOOPBACK, mine, f"{mine}.local", *(("*",) if everywhere else ())))
+
+
+def is_named(said: str, names: frozenset[str]) -> bool:
+    """Whether a request's Host is one of some names, or a number that no other name can lead to."""
+    host, _, port = said.rpartition(":") if not said.endswith("]") else (said, "", "")
+    if not host:
+        host, port = said, ""
+    if port and not (port.isascii() and port.isdecimal()):
+        return False
+    host = host.lower().removesuffix(".")
+    if host in names and host != "*":
+        return True
+    with suppress(ValueError):
+        number = ipaddress.ip_address(host.removeprefix("[").removesuffix("]"))
+        return number.is_loopback or "*" in names
+    return False
+
+
+def _marks(paths: list[str]) -> list[tuple[int, int, int] | None]:
+    """What differs when one of some files was written to."""
+    found: list[tuple[int, int, int] | None] = []
+    for path in paths:
+        try:
+            stat = os.stat(path)
+        except OSError:
+            found.append(None)
+        else:
+            found.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
+    return found

@@ -1,0 +1,126 @@
+"""HTTP as far as a site that is only read needs it: requests are read strictly, and replies are written.
+
+In: the two ends of a connection. Out: `Request`s, one after the other, and what was replied to them. There is no
+library in between: a request without content is a few lines of text, the server is ready a quarter of a second sooner,
+and how long a slow client may take for its headers is decided here (common servers do not limit that).
+What is not exactly a request is refused, and its connection closed, so that nobody in between can read it otherwise.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
+
+LONGEST = 16 * 1024  # bytes of a request, with its headers
+HEADERS = 10.0  # seconds that a client may take for them …
+IDLE = 30.0  # … that a connection may wait for the next request …
+READING = 60.0  # … and that a client may take to read a reply
+_LINE = re.compile(rb"([A-Z]{1,16}) (/[!-~]*) HTTP/1\.([01])")
+_HEADER = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*?)[ \t]*")
+_BODIES = ("content-length", "transfer-encoding")
+
+# What a page may load: its own files and nothing else. Nothing on it runs that stands in the page itself.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+SAFETY = {
+    "Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY", "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}  # fmt: skip
+
+
+class Refused(Exception):
+    """A request that is none, and the status that says so."""
+
+    def __init__(self, status: HTTPStatus, why: str) -> None:
+        super().__init__(why)
+        self.status, self.why = status, why
+
+
+class Request(NamedTuple):
+    """What a client asks for."""
+
+    method: str
+    path: str  # without what stands behind a `?`, decoded once; bytes that are no text are kept as `os.fsdecode` does
+    query: str  # as it was sent
+    headers: Mapping[str, str]  # names in lower case
+    stays: bool  # whether the client wants to ask again on this connection
+
+
+class Reply(NamedTuple):
+    """What a client is told."""
+
+    status: HTTPStatus
+    data: bytes = b""
+    type: str = "text/plain; charset=utf-8"
+    more: Mapping[str, str] = {}  # further headers
+    packed: bool = False  # whether the data is gzipped
+
+
+async def request(reader: asyncio.StreamReader) -> Request | None:
+    """The next request; None where the client went away, or says nothing for long."""
+    try:
+        async with asyncio.timeout(IDLE):
+            first = await reader.readexactly(1)
+        async with asyncio.timeout(HEADERS):
+            text = first + await reader.readuntil(b"\r\n\r\n")
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return None
+    except TimeoutError:
+        return None
+    except asyncio.LimitOverrunError:
+        raise Refused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "The request is too long.") from None
+    return parsed(text[:-4])
+
+
+def parsed(text: bytes) -> Request:
+    """A request from its lines."""
+    if len(text) > LONGEST:
+        raise Refused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "The request is too long.")
+    first, *lines = text.split(b"\r\n")
+    line = _LINE.fullmatch(first)
+    if line is None:
+        raise Refused(HTTPStatus.BAD_REQUEST, "This is no request that is understood here.")
+    headers: dict[str, str] = {}
+    for one in lines:
+        found = _HEADER.fullmatch(one)
+        if found is None:
+            raise Refused(HTTPStatus.BAD_REQUEST, "A header of the request is malformed.")
+        name = found[1].decode("ascii").lower()
+        if name in headers and name in ("host", *_BODIES):
+            raise Refused(HTTPStatus.BAD_REQUEST, f"The request says {name} twice.")
+        headers[name] = found[2].decode("latin-1")
+    if "transfer-encoding" in headers or headers.get("content-length", "0") != "0":
+        raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Requests have no content here.")
+    path, _, query = line[2].decode("ascii").partition("?")
+    wish = headers.get("connection", "").lower()
+    stays = "close" not in wish if line[3] == b"1" else "keep-alive" in wish
+    decoded = unquote_to_bytes(path).decode("utf-8", "surrogateescape")
+    return Request(line[1].decode("ascii"), decoded, query.partition("#")[0], headers, stays)
+
+
+async def send(writer: asyncio.StreamWriter, reply: Reply, head: bool = False, stays: bool = True) -> None:
+    """Sends a reply, or with `head` only what stands before its content."""
+    writer.write(opening(reply, stays) + (b"" if head else reply.data))
+    async with asyncio.timeout(READING):
+        await writer.drain()
+
+
+def opening(reply: Reply, stays: bool, length: bool = True) -> bytes:
+    """What stands before the content of a reply."""
+    headers = {**SAFETY, **reply.more}
+    if reply.status is not HTTPStatus.NOT_MODIFIED:
+        headers["Content-Type"] = reply.type
+        if length:
+            headers["Content-Length"] = str(len(reply.data))
+        if reply.packed:
+            headers["Content-Encoding"] = "gzip"
+    headers["Connection"] = "keep-alive" if stays else "close"
+    lines = [f"HTTP/1.1 {reply.status.value} {reply.status.phrase}", *(f"{k}: {v}" for k, v in headers.items())]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")

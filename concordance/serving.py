@@ -1,0 +1,55 @@
+"""What the processes of a server run, besides the server itself: readers, and who keeps the store current.
+
+In: a repository. Out: nothing; they run until the server is gone. They are other processes, for a build forks workers
+of its own, and an index belongs to one process.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from concordance import api, showing
+from concordance.config import Book
+from concordance.pipeline import FOLDER
+from concordance.query.answers import Row
+from concordance.query.index import Index
+from concordance.serve.crew import End
+from concordance.serve.desk import Desk
+
+
+def wishes_of(root: str) -> Book:
+    """What the pages of a site hold: as the owners have set, but the source has pages of its own, and history does not
+    get stale in a page that is made when it is asked for."""
+    return replace(api.settings_of(root).book, source=False, history=True)
+
+
+def read(root: str, end: End) -> None:
+    """A reader."""
+    os.chdir(root)  # paths in questions are the repository's, wherever the server was started
+    more: dict[str, Callable[[Index, str], list[Row]]] = {"show": partial(_shown, root)}
+    Desk(root, os.path.join(root, FOLDER), partial(wishes_of, root), more).serve(end)
+
+
+def _shown(root: str, index: Index, asked: str) -> list[Row]:
+    before = index.book
+    try:
+        return showing.shown(index, asked, os.path.join(root, FOLDER, "book"))
+    finally:
+        index.book = before
+
+
+def keep_current(root: str, watch: bool, say: Callable[[str], None]) -> None:
+    """Brings the store up to date once, or with `watch` again and again."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+    os.nice(5)  # who reads a page waits for it, and nobody waits for this
+
+    def progress(step: str, done: int, total: int, word: str) -> None:
+        if step == "say":
+            say(word)
+
+    api.build(root, None, progress)

@@ -1,0 +1,109 @@
+"""`concord serve`: the book in a browser, from the store.
+
+What makes pages is loaded by the processes that make them: the server itself is ready long before.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+import webbrowser
+from contextlib import closing, suppress
+from functools import partial
+from types import ModuleType
+
+import click
+
+from concordance import plugins
+from concordance.collect.source import find_root
+from concordance.config import cores
+from concordance.errors import StoreBroken
+from concordance.facts.store import Store
+from concordance.serve import front, listening, web
+from concordance.serve.crew import End
+from concordance.signs import visible
+
+FOLDER = ".concordance"
+
+
+def _module(name: str) -> ModuleType:
+    return plugins.load("concordance", name)
+
+
+@click.command("serve")
+@click.argument("repo", required=False, type=click.Path(readable=False))
+@click.option("--port", type=click.IntRange(0, 65535), help=f"The port (default: {listening.PORT}, or a free one).")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Who may connect: by default, only this machine.")
+@click.option("--no-browser", is_flag=True, help="Do not open a browser.")
+@click.option("--watch", is_flag=True, help="Keep the pages current while files change.")
+@click.option("--no-update", is_flag=True, help="Serve the store as it is.")
+@click.option("--readers", type=click.IntRange(1, 64), help="Processes that make pages (default: 2).")
+def command(
+    repo: str | None, port: int | None, host: str, no_browser: bool, watch: bool, no_update: bool, readers: int | None
+) -> None:
+    """Browse and search a repository in a web page.
+
+    Serves at once from the store that is there, and brings it up to date meanwhile; without one, it is built first.
+    Nothing is written but the store. Ctrl-C ends it.
+
+    \b
+    concord serve
+    concord serve ~/src/pytorch --port 8000 --watch
+    """
+    root = os.path.abspath(repo) if repo is not None else find_root(".")
+    store = os.path.join(root, FOLDER)
+    meta = _meta(root, store, no_update)
+    socket = listening.bound(host, port)
+    with closing(socket):
+        number = readers or min(2, cores())
+        server = web.Web(root, os.path.join(store, "index.db"), partial(_read, root), number, host, _log)
+        version = front.version_of(root, meta)
+        server.begin_with(version, front.kept(root, version))
+        address = listening.address_of(host, socket)
+        click.echo(f"{address} shows {visible(root)}; Ctrl-C ends it")
+        updating = None if no_update else _updating(root, watch)
+        if not no_browser:
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        try:
+            listening.run(server, socket)
+        finally:
+            if updating is not None:
+                updating.terminate()
+                updating.join()
+    click.echo("stopped", err=True)
+
+
+def _read(root: str, end: End) -> None:
+    """A reader's process."""
+    _module("serving").read(root, end)
+
+
+def _updating(root: str, watch: bool) -> multiprocessing.process.BaseProcess:
+    process = multiprocessing.get_context("fork").Process(target=_keep, args=(root, watch))
+    process.start()
+    return process
+
+
+def _keep(root: str, watch: bool) -> None:
+    """The process that keeps the store current."""
+    with suppress(KeyboardInterrupt):
+        _module("serving").keep_current(root, watch, _log)
+
+
+def _meta(root: str, store: str, no_update: bool) -> dict[str, str]:
+    """What the store says of itself; it is built where there is none."""
+    try:
+        with Store(store) as known:
+            return known.meta()
+    except StoreBroken:
+        if no_update:
+            raise
+    with _module("terminal").Bar() as bar:
+        _module("api").build(root, None, bar.show)
+    with Store(store) as known:
+        return known.meta()
+
+
+def _log(word: str) -> None:
+    click.echo(f"concord: {visible(word)}", err=True)
