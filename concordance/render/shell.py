@@ -36,6 +36,7 @@ class Window:
     folders: Sequence[tuple[str, str]] = field(default_factory=list)  # from the root down: name, address from here
     live: bool = False  # whether there is a server that says when something changed
     api: bool = False  # whether there is a server that answers questions
+    pages: Sequence[tuple[str, str]] = field(default_factory=list)  # of the whole: name, address from here
     name: str = ""  # what stands last in the path of links: a file's name; "" where the last folder is the page
 
 
@@ -58,6 +59,7 @@ def whole(window: Window) -> str:
 <link rel="icon" type="image/svg+xml" href="{up}assets/icon.svg">
 <link rel="stylesheet" href="{up}assets/site.css">
 <link rel="stylesheet" href="{up}assets/page.css">
+<link rel="stylesheet" href="{up}assets/drawings.css">
 <script src="{up}assets/theme.js"></script>
 {loaded}
 </head>
@@ -65,7 +67,7 @@ def whole(window: Window) -> str:
 <a class="skip" href="#main">Skip to the content</a>
 {_header(repository, up)}
 <div class="frame">
-<nav class="tree" id="tree" aria-label="Files of the repository" tabindex="-1">{_above(window)}</nav>
+<nav class="tree" id="tree" aria-label="Files of the repository" tabindex="-1">{_whole(window)}{_above(window)}</nav>
 <div class="content">
 {_path(window)}{_views(window)}<main id="main" tabindex="-1">
 {window.main}
@@ -111,6 +113,16 @@ def _button(does: str, label: str, path: str, where: str = "", opens: bool = Fal
     sign = f'<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false">{drawn}'
     shown = f"icon {where}".strip()
     return f'<button type="button" class="{shown}" data-does="{does}"{what} aria-label="{label}">{sign}</button>'
+
+
+def _whole(window: Window) -> str:
+    """The pages of the whole repository."""
+    up = "../" * window.address.count("/")
+    rows = []
+    for name, to in window.pages:
+        now = ' aria-current="page"' if to.removeprefix("./") == window.address and not up else ""
+        rows.append(f'<li><a href="{escape(to)}"{now}>{escape(name)}</a></li>')
+    return f'<ul class="pages">{"".join(rows)}</ul>' if rows else ""
 
 
 def _above(window: Window) -> str:

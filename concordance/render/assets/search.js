@@ -62,7 +62,7 @@
     var name = row.symbol ? row.symbol.slice(dot + 1) : row.path.split("/").pop();
     return {
       name: name, home: row.symbol && dot > 0 ? row.symbol.slice(0, row.symbol.length - name.length) : "", kind: row.kind || "file",
-      path: row.path, line: row.line, href: site.base + row.address, text: row.snippet || ""
+      path: row.path, line: row.line, href: site.href(row.address.split("#")[0]) + (row.address.includes("#") ? "#" + row.address.split("#").pop() : ""), text: row.snippet || ""
     };
   }
 

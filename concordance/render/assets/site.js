@@ -39,6 +39,16 @@
   function $(query, within) { return (within || document).querySelector(query); }
   function all(query, within) { return Array.from((within || document).querySelectorAll(query)); }
 
+  /* The address of a page by its path in the site: every sign is written so that it is none of an address's own. A
+     name of bytes that are no text has them as half signs (U+DC80 …). */
+  function href(path) {
+    return window.concordance.base + path.split("/").map(function (name) {
+      return name.split(/([\udc80-\udcff])/u).map(function (part, place) {
+        return place % 2 ? "%" + (part.charCodeAt(0) - 0xdc00).toString(16).toUpperCase() : encodeURIComponent(part);
+      }).join("");
+    }).join("/");
+  }
+
   var hush;
   function say(text) {
     var notice = $("#said");
@@ -149,7 +159,7 @@
   addEventListener("resize", reachable);
 
   window.concordance = {
-    take: take, load: load, make: make, $: $, all: all, say: say, up: up, root: root, reachable: reachable,
+    take: take, load: load, href: href, make: make, $: $, all: all, say: say, up: up, root: root, reachable: reachable,
     base: new URL(up || "./", location.href).href
   };
 })();

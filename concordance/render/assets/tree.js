@@ -4,8 +4,6 @@
   var site = window.concordance, make = site.make, nav = site.$("#tree");
   var here = location.href.replace(/[?#].*/, "");
 
-  function at(address) { return new URL(address, site.base).href; }
-
   /* What a page is about: all views of a file mean the same entry. */
   function subject(url) {
     return url.replace(/[?#].*/, "")
@@ -15,7 +13,7 @@
   var mine = subject(here);
 
   function row(entry) {
-    var url = at(entry[1]), name = make("a", { href: url }, entry[0]);
+    var url = site.href(entry[1]), name = make("a", { href: url }, entry[0]);
     if (subject(url) === mine) name.setAttribute("aria-current", "page");
     if (!entry[2]) return make("li", { class: "file" }, name);
     var button = make("button", { type: "button", "aria-expanded": "false", "aria-label": "Open " + entry[0] });
@@ -57,7 +55,7 @@
   }
 
   function current() {
-    var now = site.$("[aria-current]", nav);
+    var now = site.$(".top-level [aria-current]", nav);
     if (!now) return;
     var place = now.getBoundingClientRect(), frame = nav.getBoundingClientRect();
     if (place.top < frame.top || place.bottom > frame.bottom) {
@@ -69,7 +67,11 @@
     if (!rows) return;
     var top = list(rows);
     top.className = "top-level";
-    descend(top).then(function () { nav.replaceChildren(top); current(); });
+    descend(top).then(function () {
+      var plain = site.$(".plain", nav);
+      if (plain) plain.replaceWith(top); else nav.append(top);
+      current();
+    });
   });
 
   nav.addEventListener("keydown", function (event) {

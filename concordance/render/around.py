@@ -1,0 +1,51 @@
+"""What stands around the content of a page: the folders above it, the other pages about the same, those of the whole.
+
+In: the addresses of the site, and what a page is about. Out: names and addresses, as they stand on that page.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from concordance.blocks import Ref, To
+
+from .siteaddresses import SiteAddresses
+
+Links = list[tuple[str, str]]  # name, address from the page
+_OF_FILE = (("Documentation", To.FILE), ("Source", To.SOURCE), ("Keywords", To.KEYWORDS))
+_OF_FOLDER = (("Contents", To.INDEX), ("About", To.FOLDER), ("Keywords", To.SUBTREE))
+_OF_WHOLE = (("Contents", To.INDEX), ("Book", To.BOOK), ("Keywords", To.LETTERS), ("Checks", To.REPORT))
+_FILES = frozenset((To.FILE, To.SOURCE, To.KEYWORDS, To.SYMBOL, To.DEFINITION))
+_FOLDERS = frozenset((To.INDEX, To.FOLDER, To.SUBTREE))
+
+
+class Around(NamedTuple):
+    """The links around a page."""
+
+    folders: Links  # from the root down
+    views: Links  # of the same file or folder
+    pages: Links  # of the whole
+    name: str  # what stands behind the folders; "" where the last of them is the page
+
+
+def around(addresses: SiteAddresses, repository: str, address: str, ref: Ref, title: str) -> Around:
+    """The links around the page of a reference, which stands at an address."""
+
+    def to(kind: To, path: str) -> str:
+        return addresses.to(address, addresses.page(Ref(kind, path)))
+
+    of_file, of_folder = ref.to in _FILES, ref.to in _FOLDERS
+    home = ref.path.rpartition("/")[0] if of_file else ref.path if of_folder else ""
+    steps = home.split("/") if home else []
+    folders = [(repository, to(To.INDEX, ""))]
+    folders += [(name, to(To.INDEX, "/".join(steps[: place + 1]))) for place, name in enumerate(steps)]
+    views: Links = []
+    if of_file or of_folder:
+        views = [(name, to(kind, ref.path)) for name, kind in (_OF_FILE if of_file else _OF_FOLDER)]
+    # What the site alone has is no page of the book, and so has no Markdown.
+    if ref.to not in (To.SOURCE, To.DEFINITION):
+        here = addresses.to(address, address)
+        views = [*(views or [("Page", here)]), ("Markdown", f"{here.removesuffix('.html')}.md")]
+    pages = [(name, to(kind, "")) for name, kind in _OF_WHOLE]
+    name = ref.path.rpartition("/")[2] if of_file else "" if of_folder else title
+    return Around(folders, views, pages, name)

@@ -1,0 +1,265 @@
+"""Names for a site that no server answers for: small files, by the beginnings of words, that a page loads as one types.
+
+In: an index and the addresses of the site. Out: addresses and contents of scripts that hand on data (`search/…`). A
+name is put under each of its parts (`BatchNorm` under `batchnorm` and `norm`) and under its initials. What begins alike
+shares a file up to a size: the best stay, the others go to the file of one letter more. Who types `linear` so loads
+`l`, `li` … as far as there are such files, and finds all that begin with it; who types `li`, the best and their number.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from concordance import plugins
+from concordance.blocks import Ref, To
+from concordance.model import KINDS, Category, Kind
+from concordance.query.answers import clean
+from concordance.query.index import Index
+from concordance.render.addresses import anchor
+from concordance.render.siteaddresses import SiteAddresses
+
+FOLDER = "search"
+_PART = re.compile(r"[A-Z][A-Z0-9]*(?![a-z])|[A-Z]?[a-z0-9]+|[^\x00-\x7f]+")
+_SIZE = 24_000  # bytes of a file, about: with each letter one more is loaded, and 300 kB must do for a first result
+_DEEPEST = 16  # letters
+_ROWS = 4  # definitions that a name shows; the page of its letter has all
+_WORDS = frozenset((Kind.KEY, Kind.HEADING, Kind.LABEL))
+_WEIGHT = {
+    Kind.CLASS: 12, Kind.STRUCT: 12, Kind.INTERFACE: 12, Kind.MODULE: 10, Kind.FUNCTION: 10, Kind.ENUM: 9, Kind.MACRO: 7,
+    Kind.TYPE: 7, Kind.METHOD: 6, Kind.PROPERTY: 5, Kind.CONSTANT: 5, Kind.OPERATOR: 5, Kind.TARGET: 4,
+}  # fmt: skip
+_PURPOSE = {Category.SOURCE: 12, Category.BUILD: 6, Category.CONFIGURATION: 6, Category.DOCUMENTATION: 6}
+FILE, CONCEPT = "file", "keyword"
+_KIND_NAMES = [*(kind.value for kind in KINDS), FILE, CONCEPT]
+_KIND_AT = {name: place for place, name in enumerate(_KIND_NAMES)}
+
+
+class Row(NamedTuple):
+    """Where a name leads."""
+
+    kind: int  # place in the list of kinds
+    path: str
+    line: int
+    home: str  # what it is defined in
+    page: str  # the anchor that names its own page, "" where it has none; of a concept, the page's address
+
+
+class Name(NamedTuple):
+    """One entry: a name, and where it leads, best first."""
+
+    name: str
+    score: int
+    total: int  # how many definitions it has
+    rows: Sequence[Row]
+
+
+def shards(index: Index, addresses: SiteAddresses) -> Iterator[tuple[str, str]]:
+    """Every file of the search: its address and its text."""
+    letters = {name: part for part, names in index.alphabet.shards.names.items() for name in names}
+    parts = {part: addresses.page(Ref(To.LETTERS, part)) for part in index.alphabet.shards.names}
+    page_of = {name: parts[part] for name, part in letters.items()}
+    counts: dict[str, dict[str, int | list[int]]] = {}
+    writer = _Writer(addresses, page_of)
+    code, words = _of_symbols(index)
+    for group, names in (("n", code), ("f", _of_files(index)), ("k", [*words, *_of_concepts(index, page_of)])):
+        tries = _Node("", [(key, name) for name in names for key in keys(_said(group, name))])
+        counts[group] = {}
+        for node in tries.all():
+            if node.prefix:
+                counts[group][node.prefix] = [node.count, len(node.files)] if len(node.files) > 1 else node.count
+                for place, inside in enumerate(node.files):
+                    yield f"{FOLDER}/{_file(group, node.prefix, place)}", writer.text(f"{group}:{node.prefix}", inside)
+    yield f"{FOLDER}/names.js", _script("names", {"kinds": _KIND_NAMES, "groups": counts})
+
+
+def _said(group: str, name: Name) -> str:
+    """What a name is found by: of a file, without its ending."""
+    return name.name.rpartition(".")[0] or name.name if group == "f" else name.name
+
+
+def keys(name: str) -> set[str]:
+    """The beginnings by which a name is found: at each of its parts, and its initials."""
+    parts = [part.lower() for part in _PART.findall(name)] or [name.lower()]
+    found = {"".join(parts[place:])[:_DEEPEST] for place in range(len(parts))}
+    if len(parts) > 1:
+        found.add("".join(part[0] for part in parts)[:_DEEPEST])
+    return found - {""}
+
+
+# --- what there is
+
+
+def _of_symbols(index: Index) -> tuple[list[Name], list[Name]]:
+    """The names of code, and those of texts and data."""
+    census, used, own = index.census, index.census.used_by, _own_pages(index)
+    lines = _Lines(index)
+    code, words = [], []
+    for name, ids in census.by_name.items():
+        scores = {one: _score(index, one, used[one]) for one in ids}
+        best = sorted(ids, key=lambda one: (-scores[one], index.path_of(one), one))
+        rows = []
+        for one in best[:_ROWS]:
+            path, key = index.path_of(one), index.keys[one]
+            home = ".".join(clean(key)[:-1])
+            page = anchor(key) if (path, key) in own else ""
+            rows.append(Row(index.kinds[one], path, lines.of(one, path), home, page))
+        entry = Name(name, scores[best[0]], len(ids), rows)
+        (words if all(KINDS[index.kinds[one]] in _WORDS for one in best) else code).append(entry)
+    return code, words
+
+
+def _score(index: Index, identity: int, used: int) -> int:
+    category = index.category_of(index.path_of(identity))
+    base = _WEIGHT.get(KINDS[index.kinds[identity]], 2) + _PURPOSE.get(Category(category), 0)
+    return base + int(4 * math.log2(1 + used)) - (6 if index.declared[identity] else 0)
+
+
+class _Lines:
+    """The line of each definition; a file is read once."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._known: dict[str, dict[int, int]] = {}
+
+    def of(self, identity: int, path: str) -> int:
+        if path not in self._known:
+            self._known[path] = {place.id: place.line for place in self._index.facts.symbols_in(path)}
+        return self._known[path].get(identity, 1)
+
+
+def _own_pages(index: Index) -> set[tuple[str, str]]:
+    """The definitions that have a page of their own, by path and key."""
+    package = "concordance.query.sitepages"
+    if "definition" not in plugins.names(package):
+        return set()
+    found = set()
+    for subject in plugins.load(package, "definition").subjects(index):
+        path, _, key = subject.rpartition("#")
+        found.add((path, key))
+    return found
+
+
+def _of_files(index: Index) -> Iterator[Name]:
+    by_name: dict[str, list[str]] = {}
+    for row in index.bases:
+        by_name.setdefault(row[1].rpartition("/")[2], []).append(row[1])
+    for name, paths in by_name.items():
+        best = sorted(paths, key=lambda path: (-_file_score(index, path), path))
+        for path in best:  # each is an entry of its own: files are few, and none is told by its name alone
+            yield Name(name, _file_score(index, path), 1, [Row(_KIND_AT[FILE], path, 0, "", "")])
+
+
+def _file_score(index: Index, path: str) -> int:
+    return _PURPOSE.get(Category(index.category_of(path)), 0) + int(20 * index.ranks.get(path, 0.0)) - path.count("/")
+
+
+def _of_concepts(index: Index, page_of: dict[str, str]) -> Iterator[Name]:
+    """Words and phrases that tell files apart; those that are names as well are found as such."""
+    files: Counter[str] = Counter()
+    for terms in index.census.terms.values():
+        files.update({term.text for term in terms if term.kind != "name"})
+    for text, count in files.items():
+        if text in page_of and text not in index.census.by_name:
+            row = Row(_KIND_AT[CONCEPT], "", count, "", page_of[text])
+            yield Name(text, int(4 * math.log2(1 + count)), 1, [row])
+
+
+# --- files
+
+
+class _Node:
+    """The names that begin alike. The best are its own; beginnings that many share are its children's; what is left
+    lies behind its own, in further files."""
+
+    def __init__(self, prefix: str, entries: list[tuple[str, Name]]) -> None:
+        self.prefix = prefix
+        entries.sort(key=lambda entry: (-entry[1].score, len(entry[1].name), entry[1].name))
+        names = {id(name): name for _, name in entries}
+        self.count = len(names)
+        self.files: list[list[Name]] = [[]]
+        self.children: list[_Node] = []
+        left = entries if not prefix else self._choose(entries, sum(map(_length, names.values())) <= 1.5 * _SIZE)
+        following: dict[str, list[tuple[str, Name]]] = {}
+        for key, name in left:
+            following.setdefault(key[: len(prefix) + 1], []).append((key, name))
+        for start, inside in sorted(following.items()):
+            is_child = len(start) > len(prefix) and sum(_length(name) for _, name in inside) > _SIZE // 8
+            if not prefix or (is_child and len(prefix) < _DEEPEST):
+                self.children.append(_Node(start, inside))
+                del following[start]
+        self._put({id(name): name for inside in following.values() for _, name in inside})
+
+    def _choose(self, entries: list[tuple[str, Name]], whole: bool) -> list[tuple[str, Name]]:
+        """Takes its own, and hands on the others. Who types a whole name finds it at once."""
+        own: dict[int, Name] = {}
+        left, room = [], _SIZE
+        for key, name in entries:
+            if whole or room > 0 or len(key) == len(self.prefix) == len(_compact(name.name)):
+                room -= _length(name) if id(name) not in own else 0
+                own[id(name)] = name
+            else:
+                left.append((key, name))
+        self.files[0] = list(own.values())
+        return [entry for entry in left if id(entry[1]) not in own]
+
+    def _put(self, names: dict[int, Name]) -> None:
+        room = 0
+        for name in sorted(names.values(), key=lambda name: (-name.score, len(name.name), name.name)):
+            if room <= 0:
+                self.files.append([])
+                room = _SIZE
+            self.files[-1].append(name)
+            room -= _length(name)
+
+    def all(self) -> Iterator[_Node]:
+        """It, and all below it."""
+        yield self
+        for child in self.children:
+            yield from child.all()
+
+
+def _compact(name: str) -> str:
+    return "".join(_PART.findall(name)) or name
+
+
+def _length(name: Name) -> int:
+    return len(name.name) + 16 + sum(16 + len(row.home) + len(row.path) // 2 + len(row.page) for row in name.rows)
+
+
+def _file(group: str, prefix: str, place: int) -> str:
+    """A file's name: letters and digits as they are, others by their numbers."""
+    plain = "".join(c if c.isascii() and c.isalnum() else f"~{ord(c):x}" for c in prefix)
+    return f"{group}-{plain}+{place}.js" if place else f"{group}-{plain}.js"
+
+
+class _Writer:
+    def __init__(self, addresses: SiteAddresses, page_of: dict[str, str]) -> None:
+        self._addresses, self._page_of = addresses, page_of
+
+    def text(self, name: str, entries: Iterable[Name]) -> str:
+        """The text of one file: the paths that it needs, then `[name, score, rest, row …]`, a row being `[kind, path,
+        line, home, page]`; `rest` is the page of the letter where a name has more definitions than rows, else 0."""
+        paths: dict[str, int] = {}
+        rows = []
+        for entry in sorted(entries, key=lambda entry: (-entry.score, entry.name)):
+            rest = [entry.total, self._page_of.get(entry.name, "")] if entry.total > len(entry.rows) else 0
+            rows.append([entry.name, entry.score, rest, *(self._row(row, paths) for row in entry.rows)])
+        stems = [path if self._addresses.stem(path) == path else [path, self._addresses.stem(path)] for path in paths]
+        return _script(name, {"p": stems, "e": rows})
+
+    def _row(self, row: Row, paths: dict[str, int]) -> list[object]:
+        at = paths.setdefault(row.path, len(paths)) if row.path else -1
+        found: list[object] = [row.kind, at, row.line, row.home, row.page]
+        while not found[-1] and len(found) > 2:  # what is empty at the end goes without saying
+            found.pop()
+        return found
+
+
+def _script(name: str, data: object) -> str:
+    text = json.dumps([name, data], ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+    return f"concordance.take({text[1:-1]});\n"
