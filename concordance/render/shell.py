@@ -66,7 +66,7 @@ def whole(window: Window) -> str:
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 {_header(repository, up)}
-<div class="frame">
+<div class="window">
 <nav class="tree" id="tree" aria-label="Files of the repository" tabindex="-1">{_whole(window)}{_above(window)}</nav>
 <div class="content">
 {_path(window)}{_views(window)}<main id="main" tabindex="-1">
