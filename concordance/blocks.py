@@ -141,6 +141,7 @@ class Node(NamedTuple):
     label: str
     group: str = ""  # boxes of one group are framed together
     strong: bool = False  # what the diagram is about
+    ref: Ref | None = None  # where it leads, where a diagram can have links
 
 
 class Graph(NamedTuple):

@@ -107,7 +107,7 @@ def _diagram(one: About, used: dict[int, int], users: dict[int, int]) -> Graph:
     before, behind = most(users), most(used)
     names = dict.fromkeys([me, *before, *behind])
     labels = _labels(list(names))
-    nodes = [Node(name, labels[name], strong=name == me) for name in names]
+    nodes = [Node(name, labels[name], "", name == me, None if name == me else Ref(To.FILE, name)) for name in names]
     edges = [(name, me, "") for name in before] + [(me, name, "") for name in behind]
     return Graph(nodes, edges)
 

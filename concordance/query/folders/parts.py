@@ -123,7 +123,7 @@ def diagram(index: Index, folder: Folder) -> list[Block]:
     inside = {pair: times for pair, times in arrows.items() if pair[0] in chosen and pair[1] in chosen}
     drawn = _strongest(inside)
     names = sorted({name for pair, _ in drawn for name in pair}, key=lambda name: (not name.endswith("/"), name))
-    nodes = [Node(name, name) for name in names]
+    nodes = [Node(name, name, ref=_leads_to(start + name)) for name in names]
     graph = Graph(nodes, [(here, there, f"{times:,}") for (here, there), times in drawn])
     total = len(folder.files) + len(folder.folders)
     words = "An arrow leads from who uses to what is used; its number counts pairs of files."
@@ -135,6 +135,10 @@ def diagram(index: Index, folder: Folder) -> list[Block]:
         left = total - len(names)
         words += f" {counted(left, 'other part')} {'stands' if left == 1 else 'stand'} alone."
     return [graph, Text([words])]
+
+
+def _leads_to(path: str) -> Ref:
+    return Ref(To.FOLDER, path[:-1]) if path.endswith("/") else Ref(To.FILE, path)
 
 
 def _is_test(index: Index, path: str) -> bool:

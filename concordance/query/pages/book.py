@@ -128,7 +128,8 @@ def _drawn(index: Index) -> list[Block]:
     if not edges:
         return []
     drawn = [one for one in chosen if any(one.folder in edge[:2] for edge in edges)]
-    graph = Graph([Node(one.folder, one.folder) for one in drawn], edges)
+    nodes = [Node(one.folder, one.folder, ref=parts.chapter_ref(index, one)) for one in drawn]
+    graph = Graph(nodes, edges)
     left = len(made.ordered) - len(drawn)
     more = f" The {counted(left, 'smaller chapter')} {'is' if left == 1 else 'are'} not drawn." if left else ""
     return [graph, Text([f"Each chapter with the two that it stands on most, and by how many pairs of files.{more}"])]

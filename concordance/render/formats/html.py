@@ -38,6 +38,7 @@ from concordance.render.addresses import anchor, slug
 from concordance.render.authored import html_of
 from concordance.render.fences import code
 from concordance.render.siteaddresses import SiteAddresses
+from concordance.render.svg import svg
 from concordance.signs import visible
 
 LONG = 100  # entries of a list from which on a browser lays out only those that are seen
@@ -188,7 +189,7 @@ class Writer:
         self.out.append(code(block.text, block.language))
 
     def _graph(self, graph: Graph) -> None:
-        pass
+        self.out.append(svg(graph, lambda ref: self.addresses.link(self.page, ref)))
 
     def _table(self, table: Table) -> None:
         """A table that can be moved sideways where it is wider than the page."""
@@ -241,7 +242,7 @@ class Writer:
     def _line(self, line: Line) -> str:
         label = line.label or f"L{line.first}" + (f"–{line.last}" if line.last > line.first else "")
         address = self.addresses.source(self.page, line.path, line.first, line.last)
-        return f'<a class="line" href="{escape(address)}">{_shown(label)}</a>'
+        return f'<a class="at" href="{escape(address)}">{_shown(label)}</a>'
 
     def _at(self, found: re.Match[str], pieces: Pieces, place: int) -> str:
         """A line that the book names without a link, for it has so many of them: what it rests on says where it is.

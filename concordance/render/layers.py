@@ -1,0 +1,347 @@
+"""Where the boxes and arrows of a diagram stand: in layers, so that arrows lead one way as far as they can.
+
+In: boxes by their sizes and lanes, and arrows between them, some with a word. Out: the middle of each box, and for each
+arrow the places that it passes. The ways of Sugiyama and his followers: arrows that would close a circle are turned
+around for the reckoning, the longest way to a box gives its layer, boxes are ordered by the middle of what they are
+joined with, and then moved towards it as far as their neighbours allow. A word on an arrow stands in a layer of its
+own like a box, and so does every place where an arrow passes a layer: nothing lies over anything else. The same
+diagram always gets the same places.
+
+`along` is the direction of the arrows, `aside` the one across.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+TURNS = 6  # of ordering; more change nothing in diagrams of this size
+BESIDE = 12.0  # between boxes
+PASSING = 10.0  # of an arrow that passes a layer
+_LANES = 34.0  # between groups, with room for their frames and a name
+_GAP, _WIDEST = 44.0, 96.0  # between layers
+_BEFORE_WORDS, _WIDEST_THERE = 22.0, 64.0  # where there are layers of words between them
+_PULLS = 8  # towards what a cell is joined with
+_STRAIGHT = 4.0  # how much more an arrow that passes is kept straight than a box is moved to the middle
+
+
+class Size(NamedTuple):
+    """Of a box or a word."""
+
+    along: float
+    aside: float
+
+
+class Way(NamedTuple):
+    """An arrow as one that leads on: what it starts and ends at, and whether it is turned around for that."""
+
+    tail: int
+    head: int
+    turned: bool
+
+
+class Cell(NamedTuple):
+    """A box, a word, or a place where an arrow passes."""
+
+    lane: int
+    layer: int
+    box: int = -1  # its number
+    word: int = -1  # the number of the way whose word stands here
+
+
+class Joined(NamedTuple):
+    """What each cell is joined with, in the layer before and in the one behind."""
+
+    before: list[list[int]]
+    behind: list[list[int]]
+
+
+class Order(NamedTuple):
+    """What stands in which layer, in which order: it does not depend on how large anything is."""
+
+    cells: list[Cell]  # the boxes first
+    layers: list[list[int]]
+    joined: Joined
+    ways: list[Way]
+    chains: list[list[int]]  # the cells of each way, from its tail to its head
+
+
+class Placed(NamedTuple):
+    """Where everything stands."""
+
+    sizes: list[Size]  # of each cell
+    asides: list[float]  # the middle of each cell
+    starts: list[float]  # of each layer, along
+    ends: list[float]
+
+
+def ordered(
+    lanes: Sequence[int], arrows: Sequence[tuple[int, int]], worded: Sequence[bool], counts: Sequence[float]
+) -> Order:
+    """The order of boxes, given by their lanes, and of arrows. An arrow from a box to itself is left out. `worded` says
+    which arrows have a word, `counts` which matter more."""
+    row = _sequence(len(lanes), arrows, counts)
+    ways: list[Way] = []
+    words: list[bool] = []
+    for (tail, head), word in zip(arrows, worded, strict=True):
+        if tail != head:
+            ways.append(Way(head, tail, True) if row[tail] > row[head] else Way(tail, head, False))
+            words.append(word)
+    ranks = _ranks(len(lanes), ways, row)
+    if any(words):
+        ranks = [rank * 2 for rank in ranks]
+    cells = [Cell(lane, rank, box) for box, (lane, rank) in enumerate(zip(lanes, ranks, strict=True))]
+    chains = _chains(cells, ways, words)
+    layers: list[list[int]] = [[] for _ in range(max((cell.layer for cell in cells), default=-1) + 1)]
+    for number, cell in enumerate(cells):
+        layers[cell.layer].append(number)
+    joined = _joined(len(cells), chains)
+    _untangle(layers, cells, joined)
+    return Order(cells, layers, joined, ways, chains)
+
+
+def placed(order: Order, boxes: Sequence[Size], words: Sequence[Size]) -> Placed:
+    """The places of boxes and arrows by the sizes of boxes, and of the words of ways."""
+    none = Size(0, 0)
+    sizes = [
+        boxes[cell.box] if cell.box >= 0 else words[cell.word] if cell.word >= 0 else none for cell in order.cells
+    ]
+    asides = _asides(order, sizes)
+    return Placed(sizes, asides, *_alongs(order, sizes, asides))
+
+
+def about(order: Order, boxes: Sequence[Size], words: Sequence[Size]) -> Size:
+    """How large the whole will be, about: to choose a direction without placing everything."""
+    along = aside = 0.0
+    for layer in order.layers:
+        sizes = [
+            boxes[order.cells[one].box] if order.cells[one].box >= 0
+            else words[order.cells[one].word] if order.cells[one].word >= 0 else Size(0, PASSING)
+            for one in layer
+        ]  # fmt: skip
+        along += max((size.along for size in sizes), default=0.0) + _gaps(order)[0] * 1.6
+        aside = max(aside, sum(size.aside + BESIDE for size in sizes))
+    return Size(along, aside)
+
+
+def _sequence(count: int, arrows: Sequence[tuple[int, int]], counts: Sequence[float]) -> list[int]:
+    """The place of each box in a row in which most arrows lead on: ends are taken first, then beginnings, then what
+    has most leading on from it (Eades, Lin and Smyth)."""
+    out = [0.0] * count
+    into = [0.0] * count
+    near: list[list[tuple[int, int, float]]] = [[] for _ in range(count)]
+    for (tail, head), weight in zip(arrows, counts, strict=True):
+        if tail != head:
+            out[tail] += weight
+            into[head] += weight
+            near[tail].append((tail, head, weight))
+            near[head].append((tail, head, weight))
+    left = dict.fromkeys(range(count))
+    first: list[int] = []
+    last: list[int] = []
+    while left:
+        ends = next((one for one in left if out[one] <= 0), -1)
+        if ends >= 0:
+            chosen = ends
+            last.append(ends)
+        else:
+            begins = next((one for one in left if into[one] <= 0), -1)
+            chosen = begins if begins >= 0 else max(left, key=lambda one: out[one] - into[one])
+            first.append(chosen)
+        del left[chosen]
+        for tail, head, weight in near[chosen]:
+            out[tail] -= weight
+            into[head] -= weight
+    places = [0] * count
+    for place, one in enumerate([*first, *reversed(last)]):
+        places[one] = place
+    return places
+
+
+def _ranks(count: int, ways: Sequence[Way], order: Sequence[int]) -> list[int]:
+    """The layer of each box: behind all that lead to it, and no farther from what it leads to than it must be."""
+    into: list[list[int]] = [[] for _ in range(count)]
+    out: list[list[int]] = [[] for _ in range(count)]
+    for way in ways:
+        into[way.head].append(way.tail)
+        out[way.tail].append(way.head)
+    row = sorted(range(count), key=lambda one: order[one])
+    ranks = [0] * count
+    for one in row:
+        ranks[one] = max((ranks[other] + 1 for other in into[one]), default=0)
+    for one in reversed(row):
+        if out[one] and len(out[one]) > len(into[one]):
+            ranks[one] = min(ranks[other] for other in out[one]) - 1
+    used = {rank: place for place, rank in enumerate(sorted(set(ranks)))}
+    return [used[rank] for rank in ranks]
+
+
+def _chains(cells: list[Cell], ways: Sequence[Way], words: Sequence[bool]) -> list[list[int]]:
+    """The cells of each way; those on the way are added. The word stands in the middle, in a layer without boxes."""
+    found = []
+    for number, (way, word) in enumerate(zip(ways, words, strict=True)):
+        first, last, lane = cells[way.tail].layer, cells[way.head].layer, cells[way.tail].lane
+        at = (first + last) // 2
+        at += 1 - at % 2 if word else 0
+        chain = [way.tail]
+        for layer in range(first + 1, last):
+            chain.append(len(cells))
+            cells.append(Cell(lane, layer, word=number if word and layer == at else -1))
+        found.append([*chain, way.head])
+    return found
+
+
+def _joined(count: int, chains: Sequence[Sequence[int]]) -> Joined:
+    found = Joined([[] for _ in range(count)], [[] for _ in range(count)])
+    for chain in chains:
+        for one, other in pairwise(chain):
+            found.behind[one].append(other)
+            found.before[other].append(one)
+    return found
+
+
+# --- order
+
+
+def _untangle(layers: list[list[int]], cells: Sequence[Cell], joined: Joined) -> None:
+    """Orders each layer so that few arrows cross."""
+    places = [0.0] * len(cells)
+    for layer in layers:
+        layer.sort(key=lambda one: cells[one].lane)
+        for place, one in enumerate(layer):
+            places[one] = place
+    best, fewest, idle = [list(layer) for layer in layers], _crossings(layers, places, joined), 0
+    for turn in range(TURNS):
+        on = turn % 2 == 0
+        near = joined.before if on else joined.behind
+        for layer in layers[1:] if on else reversed(layers[:-1]):
+            middle = {
+                one: sum(places[other] for other in near[one]) / len(near[one]) if near[one] else places[one]
+                for one in layer
+            }
+            layer.sort(key=lambda one: (cells[one].lane, middle[one]))
+            for place, one in enumerate(layer):
+                places[one] = place
+        crossings = _crossings(layers, places, joined)
+        idle = 0 if crossings < fewest else idle + 1
+        if not idle:
+            best, fewest = [list(layer) for layer in layers], crossings
+        if not fewest or idle > 1:
+            break
+    layers[:] = best
+
+
+def _crossings(layers: Sequence[Sequence[int]], places: Sequence[float], joined: Joined) -> int:
+    found = 0
+    for layer in layers:
+        seen: list[float] = []
+        for one in layer:
+            ends = [places[other] for other in joined.behind[one]]
+            found += sum(1 for end in ends for other in seen if other > end)
+            seen += ends
+    return found
+
+
+# --- places
+
+
+def _asides(order: Order, sizes: Sequence[Size]) -> list[float]:
+    """The middle of each cell across; groups stand one below the other."""
+    cells = order.cells
+    found = [0.0] * len(cells)
+    top = 0.0
+    for lane in sorted({cell.lane for cell in cells}):
+        rows = [[one for one in layer if cells[one].lane == lane] for layer in order.layers]
+        rows = [row for row in rows if row]
+        _pull(order, lane, rows, sizes, found)
+        inside = [one for row in rows for one in row]
+        low = min(found[one] - _half(sizes[one]) for one in inside)
+        for one in inside:
+            found[one] += top - low
+        top = max(found[one] + _half(sizes[one]) for one in inside) + _LANES
+    return found
+
+
+def _pull(order: Order, lane: int, rows: list[list[int]], sizes: Sequence[Size], found: list[float]) -> None:
+    """Moves the cells of a lane towards what they are joined with, from both sides in turn."""
+    cells, joined = order.cells, order.joined
+    inside = [one for row in rows for one in row]
+    before = {one: [other for other in joined.before[one] if cells[other].lane == lane] for one in inside}
+    behind = {one: [other for other in joined.behind[one] if cells[other].lane == lane] for one in inside}
+    both = {one: before[one] + behind[one] for one in inside}
+    for one in inside:
+        if cells[one].box < 0:  # what passes is kept straight from the beginning
+            before[one] = behind[one] = both[one]
+    gaps = [_offsets(row, sizes) for row in rows]
+    weights = [[1.0 if cells[one].box >= 0 else _STRAIGHT for one in row] for row in rows]
+    for row, offsets in zip(rows, gaps, strict=True):
+        _settle(row, found, [0.0] * len(row), offsets, [1.0] * len(row))
+    for turn in range(_PULLS):
+        near = both if turn >= _PULLS - 2 else behind if turn % 2 else before
+        for number in reversed(range(len(rows))) if turn % 2 else range(len(rows)):
+            wished = []
+            for one in rows[number]:
+                others = near[one]
+                wished.append(sum([found[other] for other in others]) / len(others) if others else found[one])
+            _settle(rows[number], found, wished, gaps[number], weights[number])
+
+
+def _half(size: Size) -> float:
+    return max(size.aside, PASSING) / 2
+
+
+def _offsets(row: Sequence[int], sizes: Sequence[Size]) -> list[float]:
+    """How far each cell of a layer is from the first, where they stand as near as they can."""
+    offsets, at = [], 0.0
+    for place, one in enumerate(row):
+        if place:
+            before = sizes[row[place - 1]]
+            between = BESIDE if before.aside and sizes[one].aside else BESIDE / 2
+            at += _half(before) + _half(sizes[one]) + between
+        offsets.append(at)
+    return offsets
+
+
+def _settle(
+    row: Sequence[int], found: list[float], wished: Sequence[float], offsets: Sequence[float], weights: Sequence[float]
+) -> None:
+    """Moves the cells of a layer as near as they can be to where they are wished, in their order and without
+    touching: those that would meet move on together."""
+    blocks: list[tuple[float, float, int]] = []  # the sum of wishes, of weights, and how many
+    for wish, offset, weight in zip(wished, offsets, weights, strict=True):
+        total, heavy, count = (wish - offset) * weight, weight, 1
+        while blocks and blocks[-1][0] * heavy >= total * blocks[-1][1]:
+            before = blocks.pop()
+            total, heavy, count = total + before[0], heavy + before[1], count + before[2]
+        blocks.append((total, heavy, count))
+    place = 0
+    for total, heavy, count in blocks:
+        for _ in range(count):
+            found[row[place]] = total / heavy + offsets[place]
+            place += 1
+
+
+def _gaps(order: Order) -> tuple[float, float]:
+    """The least and the most room between layers."""
+    words = any(cell.word >= 0 for cell in order.cells)
+    return (_BEFORE_WORDS, _WIDEST_THERE) if words else (_GAP, _WIDEST)
+
+
+def _alongs(order: Order, sizes: Sequence[Size], asides: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Where each layer starts and ends; arrows that lead far aside get more room."""
+    steep = [0.0] * (len(order.layers) + 1)
+    for chain in order.chains:
+        for one, other in pairwise(chain):
+            layer = order.cells[one].layer
+            steep[layer] = max(steep[layer], abs(asides[one] - asides[other]))
+    starts: list[float] = []
+    ends: list[float] = []
+    at = 0.0
+    least, most = _gaps(order)
+    for number, cells in enumerate(order.layers):
+        starts.append(at)
+        at += max((sizes[one].along for one in cells), default=0.0)
+        ends.append(at)
+        at += min(most, least + steep[number] / 8)
+    return starts, ends

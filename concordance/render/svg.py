@@ -1,0 +1,333 @@
+"""Diagrams as SVG, made with the page: boxes that are links, arrows with words, groups in frames.
+
+In: a `Graph`, and who knows addresses. Out: HTML with the drawing, and the same in words for whoever does not see it.
+Colours and fonts are the style sheet's: the drawing has classes and places alone, so it is dark where the page is.
+Letters of one width make it known how wide a name is without asking a browser.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import NamedTuple
+
+from concordance.blocks import Graph, Node, Ref, counted
+from concordance.render.layers import Order, Placed, Size, about, ordered, placed
+from concordance.signs import visible
+
+LETTER, SMALL = 7.25, 6.65  # the width of a letter of a name and of a word on an arrow, at 12 and 11 pixels
+HEIGHT, WORD = 28.0, 16.0
+_LINE, _LINES = 24, 3  # letters and lines of a name; a longer one is shown by its ends, and whole when one points at it
+_ROW = 15.0
+_PARTS = re.compile(r"[^/._ :-]*(?:[/._ :-]+|$)")
+_MARGIN, _INSIDE = 10.0, 12.0
+_TIP = 8.0
+_WIDE = 900.0  # what a page has room for
+_FRAME = 14.0  # around a group, its name above it
+
+
+class Box(NamedTuple):
+    """A box where it is drawn."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class Arrow(NamedTuple):
+    """An arrow as it is drawn: by its points, from its beginning to its tip."""
+
+    source: str
+    target: str
+    word: str
+    points: list[tuple[float, float]]
+    middle: tuple[float, float]  # of its word
+
+
+class Drawn(NamedTuple):
+    """A diagram with its places."""
+
+    boxes: dict[str, Box]
+    arrows: list[Arrow]
+    frames: list[tuple[str, Box]]
+    width: float
+    height: float
+    across: bool
+
+
+def svg(graph: Graph, address: Callable[[Ref], str]) -> str:
+    """The diagram, and the same in words."""
+    if not graph.nodes:
+        return ""
+    drawn = drawing(graph)
+    width, height = _number(drawn.width), _number(drawn.height)
+    boxes, arrows = counted(len(graph.nodes), "box", "boxes"), counted(len(graph.edges), "arrow")
+    linked = any(node.ref for node in graph.nodes)
+    out = [
+        f'<figure class="graph"><div class="drawing"{"" if linked else f" {_FOCUS}"}>'
+        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="group" '
+        f'aria-label="Diagram of {boxes} and {arrows}; it is below in words">\n'
+    ]
+    out += [_frame(name, frame) for name, frame in drawn.frames]
+    out += [_arrow(arrow, drawn.across) for arrow in drawn.arrows]
+    out += [_box(node, drawn.boxes[node.name], address) for node in graph.nodes]
+    out += [_word(arrow) for arrow in drawn.arrows if arrow.word]
+    out.append(f"</svg></div>\n{_in_words(graph)}</figure>\n")
+    return "".join(out)
+
+
+_FOCUS = 'tabindex="0"'  # what is wider than its place can be moved by keys, where there is no link inside
+
+
+# --- places
+
+
+def drawing(graph: Graph) -> Drawn:
+    """Where everything stands. A diagram that would be too wide is drawn from top to bottom, where that is narrower."""
+    numbers = {node.name: number for number, node in enumerate(graph.nodes)}
+    groups = list(dict.fromkeys(node.group for node in graph.nodes))
+    arrows = [(numbers[source], numbers[target]) for source, target, _ in graph.edges]
+    order = ordered(
+        [groups.index(node.group) for node in graph.nodes], arrows, [bool(word) for *_, word in graph.edges],
+        [_weight(word) for *_, word in graph.edges],
+    )  # fmt: skip
+    sizes = [_size(node) for node in graph.nodes]
+    words = [Size(len(visible(word)) * SMALL + 8, WORD) for source, target, word in graph.edges if source != target]
+    turned = [Size(*reversed(one)) for one in sizes], [Size(*reversed(one)) for one in words]
+    wide = about(order, sizes, words).along
+    across = graph.across and (wide <= _WIDE or about(order, *turned).aside >= wide)
+    found = placed(order, *((sizes, words) if across else turned))
+    return _drawn(graph, _Plan(order, found, across, _MARGIN + (_FRAME * 2 if any(groups) else 0)), groups)
+
+
+class _Plan(NamedTuple):
+    """What was found, and how it is turned."""
+
+    order: Order
+    found: Placed
+    across: bool
+    top: float
+
+
+def _drawn(graph: Graph, plan: _Plan, groups: Sequence[str]) -> Drawn:
+    boxes = [_place(plan, number) for number in range(len(graph.nodes))]
+    arrows = _arrows(graph, plan, boxes)
+    named = dict(zip((node.name for node in graph.nodes), boxes, strict=True))
+    frames = [
+        (group, _around([named[node.name] for node in graph.nodes if node.group == group])) for group in groups if group
+    ]
+    every = [*boxes, *(frame for _, frame in frames)]
+    right, bottom = max(box.x + box.width for box in every), max(box.y + box.height for box in every)
+    for arrow in arrows:
+        right, bottom = max(right, *(x for x, _ in arrow.points)), max(bottom, *(y for _, y in arrow.points))
+        if arrow.word:
+            right = max(right, arrow.middle[0] + len(arrow.word) * SMALL / 2)
+            bottom = max(bottom, arrow.middle[1] + WORD / 2)
+    return Drawn(named, arrows, frames, right + _MARGIN, bottom + _MARGIN, plan.across)
+
+
+def lines_of(text: str) -> list[str]:
+    """What stands in a box: a name, in lines where it is long, which begin behind a sign."""
+    text = " ".join(visible(text).split())
+    if len(text) <= _LINE + 4:
+        return [text]
+    found = [""]
+    for part in _PARTS.findall(text):
+        if found[-1] and len(found[-1]) + len(part) > _LINE:
+            found.append("")
+        found[-1] += part
+    found = [line if len(line) <= _LINE + 4 else f"{line[: _LINE // 2]}…{line[-_LINE // 2 :]}" for line in found]
+    found = [line.strip() for line in found if line.strip()]
+    return found if len(found) <= _LINES else [*found[: _LINES - 1], f"…{found[-1]}"]
+
+
+def width_of(text: str) -> float:
+    """How wide a name is."""
+    if text.isascii():
+        return len(text) * LETTER
+    return sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text) * LETTER
+
+
+def _size(node: Node) -> Size:
+    lines = lines_of(node.label)
+    return Size(max(map(width_of, lines)) + 2 * _INSIDE, HEIGHT + (len(lines) - 1) * _ROW)
+
+
+def _weight(word: str) -> float:
+    """How much an arrow counts: a number on it says so."""
+    number = word.replace(",", "")
+    return float(number) if number.isdecimal() and number.isascii() else 1.0
+
+
+def _place(plan: _Plan, number: int) -> Box:
+    """A box; those of one layer are as wide as the widest of them, where layers stand side by side."""
+    found, layer, size = plan.found, plan.order.cells[number].layer, plan.found.sizes[number]
+    start, end, aside = found.starts[layer], found.ends[layer], found.asides[number] - size.aside / 2
+    if plan.across:
+        return Box(_MARGIN + start, plan.top + aside, end - start, size.aside)
+    return Box(_MARGIN + aside, plan.top + start, size.aside, size.along)
+
+
+def _around(boxes: Sequence[Box]) -> Box:
+    left, top = min(box.x for box in boxes) - _FRAME / 2, min(box.y for box in boxes) - _FRAME * 1.5
+    right = max(box.x + box.width for box in boxes) + _FRAME / 2
+    return Box(left, top, right - left, max(box.y + box.height for box in boxes) + _FRAME / 2 - top)
+
+
+# --- arrows
+
+
+def _arrows(graph: Graph, plan: _Plan, boxes: Sequence[Box]) -> list[Arrow]:
+    at_tail, at_head = _ports(plan, True), _ports(plan, False)
+    ways = iter(range(len(plan.order.ways)))
+    names = {node.name: number for number, node in enumerate(graph.nodes)}
+    drawn = []
+    for source, target, word in graph.edges:
+        if source == target:
+            drawn.append(_loop(source, visible(word), boxes[names[source]]))
+            continue
+        number = next(ways)
+        chain = plan.order.chains[number]
+        points = _points(plan, chain, at_tail[number], at_head[number])
+        at = next((one for one in chain if plan.order.cells[one].word >= 0), chain[0])
+        layer = plan.order.cells[at].layer
+        middle = ((plan.found.starts[layer] + plan.found.ends[layer]) / 2, plan.found.asides[at])
+        if plan.order.ways[number].turned:
+            points.reverse()
+        seen = [_seen(point, plan) for point in [*points, middle]]
+        drawn.append(Arrow(source, target, visible(word), seen[:-1], seen[-1]))
+    return drawn
+
+
+def _ports(plan: _Plan, tails: bool) -> list[float]:
+    """Where each way leaves its box (or reaches it), across: side by side, in the order of where they lead."""
+    asides, ways, chains = plan.found.asides, plan.order.ways, plan.order.chains
+    sides: dict[int, list[int]] = {}
+    for number, way in enumerate(ways):
+        sides.setdefault(way.tail if tails else way.head, []).append(number)
+    places = [0.0] * len(ways)
+    for box, numbers in sides.items():
+        numbers.sort(key=lambda number: asides[chains[number][1 if tails else -2]])
+        room = plan.found.sizes[box].aside * 0.62
+        step = min(10.0, room / max(1, len(numbers) - 1))
+        for place, number in enumerate(numbers):
+            places[number] = asides[box] + (place - (len(numbers) - 1) / 2) * step
+    return places
+
+
+def _points(plan: _Plan, chain: Sequence[int], leaves: float, reaches: float) -> list[tuple[float, float]]:
+    """What a way passes, along and aside: straight through layers, for there its place is kept free."""
+    found, layers = plan.found, [plan.order.cells[one].layer for one in chain]
+    begins = found.ends[layers[0]] if plan.across else found.starts[layers[0]] + found.sizes[chain[0]].along
+    points = [(begins, leaves)]
+    if begins < found.ends[layers[0]]:
+        points.append((found.ends[layers[0]], leaves))
+    for one, layer in zip(chain[1:-1], layers[1:-1], strict=True):
+        points.append((found.starts[layer], found.asides[one]))
+        if found.ends[layer] > found.starts[layer]:
+            points.append((found.ends[layer], found.asides[one]))
+    points.append((found.starts[layers[-1]], reaches))
+    return points
+
+
+def _seen(point: tuple[float, float], plan: _Plan) -> tuple[float, float]:
+    along, aside = point
+    return (_MARGIN + along, plan.top + aside) if plan.across else (_MARGIN + aside, plan.top + along)
+
+
+def _loop(name: str, word: str, box: Box) -> Arrow:
+    """An arrow from a box to itself."""
+    x, y = box.x + box.width, box.y + box.height / 2
+    points = [(x, y - 7), (x + 16, y), (x, y + 7)]
+    return Arrow(name, name, word, points, (x + 22, y))
+
+
+# --- marks
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _frame(name: str, box: Box) -> str:
+    x, y = _number(box.x), _number(box.y)
+    return (
+        f'<g class="frame"><rect x="{x}" y="{y}" width="{_number(box.width)}" height="{_number(box.height)}" rx="8"/>'
+        f'<text x="{_number(box.x + 8)}" y="{_number(box.y + 12)}">{escape(visible(name), False)}</text></g>\n'
+    )
+
+
+def _box(node: Node, box: Box, address: Callable[[Ref], str]) -> str:
+    lines, whole = lines_of(node.label), " ".join(visible(node.label).split())
+    title = visible(node.name) if "".join(lines) == whole and node.name else whole
+    middle, first = _number(box.x + box.width / 2), box.y + box.height / 2 + 4 - (len(lines) - 1) * _ROW / 2
+    if len(lines) == 1:
+        text = escape(lines[0], False)
+    else:
+        text = "".join(
+            f'<tspan x="{middle}" y="{_number(first + place * _ROW)}">{escape(line, False)}</tspan>'
+            for place, line in enumerate(lines)
+        )
+    inside = (
+        f"<title>{escape(title, False)}</title>"
+        f'<rect x="{_number(box.x)}" y="{_number(box.y)}" width="{_number(box.width)}" height="{_number(box.height)}" '
+        f'rx="6"/><text x="{middle}" y="{_number(first)}">{text}</text>'
+    )
+    kind = "node strong" if node.strong else "node"
+    if node.ref is None:
+        return f'<g class="{kind}">{inside}</g>\n'
+    return f'<a class="{kind}" href="{escape(address(node.ref))}">{inside}</a>\n'
+
+
+def _arrow(arrow: Arrow, across: bool) -> str:
+    points = arrow.points
+    (x, y), before = points[-1], points[-2]
+    if arrow.source == arrow.target or across:
+        back = _TIP if before[0] <= x and arrow.source != arrow.target else -_TIP
+        line_end, tip = (x - back, y), f"M{_number(x)} {_number(y)}l{_number(-back)} -4v8z"
+    else:
+        back = _TIP if before[1] <= y else -_TIP
+        line_end, tip = (x, y - back), f"M{_number(x)} {_number(y)}l-4 {_number(-back)}h8z"
+    line = _line([*points[:-1], line_end], across)
+    return f'<path class="arrow" d="{line}"/><path class="tip" d="{tip}"/>\n'
+
+
+def _line(points: Sequence[tuple[float, float]], across: bool) -> str:
+    """A line that is even with the arrows' direction at each of its points."""
+    x, y = points[0]
+    parts = [f"M{_number(x)} {_number(y)}"]
+    for to_x, to_y in points[1:]:
+        if (y == to_y) if across else (x == to_x):
+            parts.append(f"L{_number(to_x)} {_number(to_y)}")
+        elif across:
+            middle = _number((x + to_x) / 2)
+            parts.append(f"C{middle} {_number(y)} {middle} {_number(to_y)} {_number(to_x)} {_number(to_y)}")
+        else:
+            middle = _number((y + to_y) / 2)
+            parts.append(f"C{_number(x)} {middle} {_number(to_x)} {middle} {_number(to_x)} {_number(to_y)}")
+        x, y = to_x, to_y
+    return "".join(parts)
+
+
+def _word(arrow: Arrow) -> str:
+    x, y = arrow.middle
+    return f'<text class="word" x="{_number(x)}" y="{_number(y + 4)}">{escape(arrow.word, False)}</text>\n'
+
+
+# --- words
+
+
+def _in_words(graph: Graph) -> str:
+    """The diagram for whoever hears or prints it."""
+    labels = {node.name: escape(" ".join(visible(node.label).split()), False) for node in graph.nodes}
+    leads: dict[str, list[str]] = {}
+    for source, target, word in graph.edges:
+        more = f" ({escape(visible(word), False)})" if word else ""
+        leads.setdefault(source, []).append(f"{labels[target]}{more}")
+    rows = [f"<li>{labels[name]} → {', '.join(targets)}</li>" for name, targets in leads.items()]
+    joined = {name for edge in graph.edges for name in edge[:2]}
+    rows += [f"<li>{labels[node.name]}</li>" for node in graph.nodes if node.name not in joined]
+    return f'<details class="in-words"><summary>The diagram in words</summary><ul>{"".join(rows)}</ul></details>\n'
