@@ -38,7 +38,7 @@ _NODES = (
             r"rune_literal|(?:double|single)_quote_scalar|block_scalar"
         ),
     ),
-    (NUMBER, re.compile(r"number|integer|float|(?:\w+_)?(?:int|integer|float|floating_point|imaginary)_(literal|scalar)")),
+    (NUMBER, re.compile(r"number|integer|float|(?:\w+_)?(int|integer|float|floating_point|imaginary)_(literal|scalar)")),
     (KEYWORD, re.compile(r"true|false|null|nil|none|boolean|this|super|(?:boolean|null)_(?:scalar|literal)")),
     ("", re.compile(r"template_substitution|interpolation|expansion|simple_expansion|command_substitution")),
 )  # fmt: skip
@@ -157,9 +157,8 @@ def _by_grammar(source: Source, grammar: trees.Grammar) -> list[Span]:
     found: list[Span] = []
     for name, nodes in QueryCursor(_query(grammar.package, grammar.function)).captures(tree.root_node).items():
         letter = "" if name == "hole" else name
-        if broken and letter == STRING:
-            nodes = [node for node in nodes if not _is_doubtful(node)]
-        found += [(node.start_byte, node.end_byte, letter) for node in nodes]
+        sure = nodes if not broken or letter != STRING else [node for node in nodes if not _is_doubtful(node)]
+        found += [(node.start_byte, node.end_byte, letter) for node in sure]
     return found
 
 

@@ -189,6 +189,17 @@ class Facts(Store):
             found += self._all(query, part)
         return found
 
+    def used_from_elsewhere(self, targets: Iterable[int], first: int, last: int) -> set[int]:
+        """Those of some symbols that are used, with trust unique_name and above, by others than a stretch of ids."""
+        found: set[int] = set()
+        for part in _parts(targets):
+            query = (
+                f"SELECT DISTINCT target FROM used WHERE target IN ({', '.join('?' * len(part))}) "  # noqa: S608
+                "AND trust >= ? AND user NOT BETWEEN ? AND ?"
+            )
+            found.update(row[0] for row in self._all(query, (*part, Trust.UNIQUE_NAME, first, last)))
+        return found
+
     def passed(self, name: str) -> bytes:
         """What an analysis over the whole gave."""
         row = self._row("SELECT packed FROM pass WHERE name = ?", name)

@@ -14,6 +14,7 @@ from concordance.model import Kind, Symbol
 
 from .answers import clean
 from .index import Index
+from .reads import kept
 
 _FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
 _TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM))
@@ -34,6 +35,17 @@ def together(index: Index, places: Iterable[Place]) -> list[Place]:
             for other in _others(index, place):
                 found.setdefault(other.id, other)
     return list(found.values())
+
+
+def joined(index: Index, place: Place) -> list[Place]:
+    """A symbol, and behind it what else stands for the same; kept, for what a header declares is named everywhere."""
+    return _joined(index, str(place.id))
+
+
+@kept(1 << 15)
+def _joined(index: Index, identity: str) -> list[Place]:
+    place = index.facts.place(int(identity))
+    return together(index, [place]) if place is not None else []
 
 
 def _others(index: Index, place: Place) -> list[Place]:

@@ -7,6 +7,7 @@ say, a variable of a function the first place that binds it. Where nothing is kn
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import NamedTuple
 
 from concordance.errors import UserError
@@ -14,12 +15,13 @@ from concordance.extract.engine import language_of
 from concordance.facts.read import Place
 from concordance.model import Occurrence, Op, Origin, Role, Trust, unpacked
 
+from .declared import joined
 from .index import Index
 from .opened import Opened
 from .trail import Hop, Trail
 
 POSITION = re.compile(r"(?P<path>.+):(?P<line>\d{1,9}):(?P<col>\d{1,9})", re.DOTALL)
-_BINDS = frozenset((Role.DEFINE, Role.DECLARE, Role.WRITE, Role.IMPORT))
+BINDS = frozenset((Role.DEFINE, Role.DECLARE, Role.WRITE, Role.IMPORT))
 _WHENCE = {
     Origin.STANDARD: "the language's own library",
     Origin.THIRD_PARTY: "outside of the repository",
@@ -73,6 +75,22 @@ def at(index: Index, asked: str) -> Said:
     return _local(index, file, row) or Said([], _why_not(index, file, row, expression))
 
 
+def with_definitions(index: Index, found: list[Meant]) -> list[Meant]:
+    """Puts before declarations what defines them, and behind all what declares them again."""
+    known = {one.place.id for one in found}
+    before: list[Meant] = []
+    behind: list[Meant] = []
+    for one in found:
+        if one.place.declaration:
+            others = [place for place in joined(index, one.place) if place.id not in known]
+            defined = [place for place in others if not place.declaration]
+            trust = min(one.trust, Trust.EXACT if len(defined) == 1 else Trust.CANDIDATE)
+            before += [Meant(place, trust, "definition of a declaration", one.via) for place in defined]
+            behind += [Meant(place, one.trust, "declared again", one.via) for place in others if place.declaration]
+            known.update(place.id for place in others)
+    return before + found + behind
+
+
 def _name_at(index: Index, asked: str) -> tuple[Opened, Occurrence | None, int]:
     """The name at a position, and its place; none where none stands there."""
     matched = POSITION.fullmatch(asked)
@@ -104,13 +122,13 @@ def _local(index: Index, file: Opened, row: Occurrence) -> Said | None:
     if row.bound < 0:
         return None
     rows = map(file.row, file.bound_in(row.bound, row.name))
-    first = next((one for one in rows if one.role in _BINDS), None)
+    first = next((one for one in rows if one.role in BINDS), None)
     if first is None or first.role == Role.IMPORT:
         return None
     around = file.around(row.bound)
     inside = index.facts.place(file.base + 1 + around) if around >= 0 else None
     key = f"{inside.key}.{row.name}" if inside is not None else row.name
-    kind = "parameter" if _is_parameter(file, row, around) else "variable"
+    kind = local_kind(file, row.bound, row.name)
     found = Place(
         0, row.name, kind, file.path, -2, first.line, False, first.col, False, key, file.file.language,
         file.file.category,
@@ -118,16 +136,18 @@ def _local(index: Index, file: Opened, row: Occurrence) -> Said | None:
     return Said([Meant(found, Trust.EXACT, "scope", (), row.bound)])
 
 
-def _is_parameter(file: Opened, row: Occurrence, around: int) -> bool:
-    kind = file.scope_kind(row.bound)
+def local_kind(file: Opened, scope: int, name: str) -> str:
+    """Whether a name that a scope binds is a parameter or another variable."""
+    around, kind = file.around(scope), file.scope_kind(scope)
     if kind != "function" or around < 0:
-        return kind == "lambda"
-    return any(parameter.name.lstrip("*&") == row.name for parameter in file.symbols[around].parameters)
+        return "parameter" if kind == "lambda" else "variable"
+    told = any(parameter.name.lstrip("*&") == name for parameter in file.symbols[around].parameters)
+    return "parameter" if told else "variable"
 
 
 def _why_not(index: Index, file: Opened, row: Occurrence, expression: int) -> str:
     """Why nothing is known of a name."""
-    imported = _imported(file, expression)
+    imported = Whence(file).of(expression)
     if imported:
         return imported
     if row.receiver != -1:
@@ -140,22 +160,35 @@ def _why_not(index: Index, file: Opened, row: Occurrence, expression: int) -> st
     return f"{row.name} is not defined in this repository as far as {title} says"
 
 
-def _imported(file: Opened, expression: int) -> str:
-    """Where a name comes from that an import brings in from elsewhere."""
-    flow = file.flow
-    left, values = unpacked(flow.left), unpacked(flow.bound_value)
-    for _ in range(16):
-        op = flow.op[expression] if 0 <= expression < len(flow.op) else Op.UNKNOWN
-        if op in (Op.IMPORT, Op.PACKAGE):
-            row, target, _ = file.imports[left[expression]]
-            whence = _WHENCE.get(Origin(target.origin), "") if target is not None else ""
-            package = f" ({target.package})" if target is not None and target.package else ""
-            return f"line {row.line} imports it from {row.module}: {whence or 'not linked'}{package}"
-        if op == Op.NAME:
-            bound = [n for n, variable in enumerate(unpacked(flow.bound_variable)) if variable == left[expression]]
-            expression = values[bound[0]] if bound else -1
-        elif op == Op.MEMBER:
-            expression = left[expression]
-        else:
-            break
-    return ""
+class Whence:
+    """Says where names of a file come from that imports bring in from elsewhere."""
+
+    def __init__(self, file: Opened) -> None:
+        self.file, flow = file, file.flow
+        self._op, self._left, self._values = flow.op, unpacked(flow.left), unpacked(flow.bound_value)
+
+    @cached_property
+    def _first(self) -> dict[int, int]:
+        """The row of what is first bound to each variable."""
+        found: dict[int, int] = {}
+        for row, variable in enumerate(unpacked(self.file.flow.bound_variable)):
+            found.setdefault(variable, row)
+        return found
+
+    def of(self, expression: int) -> str:
+        """The import that an expression comes from, in words; "" where there is none."""
+        for _ in range(16):
+            op = self._op[expression] if 0 <= expression < len(self._op) else Op.UNKNOWN
+            if op in (Op.IMPORT, Op.PACKAGE):
+                row, target, _ = self.file.imports[self._left[expression]]
+                whence = _WHENCE.get(Origin(target.origin), "") if target is not None else ""
+                package = f" ({target.package})" if target is not None and target.package else ""
+                return f"line {row.line} imports it from {row.module}: {whence or 'not linked'}{package}"
+            if op == Op.NAME:
+                bound = self._first.get(self._left[expression], -1)
+                expression = self._values[bound] if bound >= 0 else -1
+            elif op == Op.MEMBER:
+                expression = self._left[expression]
+            else:
+                break
+        return ""

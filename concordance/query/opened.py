@@ -131,6 +131,22 @@ class Opened:
         found = self._named.occurrences
         return unpacked(found.name), unpacked(found.scope), unpacked(found.bound)
 
+    @property
+    def columns(self) -> tuple[array[int], array[int], tuple[str, ...], array[int]]:
+        """All names at once: where they stand in the text, their places among the different ones, those, and the scopes
+        that bind them plus one."""
+        return self._offsets, self._columns[0], self._names, self._columns[2]
+
+    @property
+    def roles(self) -> bytes:
+        """What each name does there: places in ROLES."""
+        return self._named.occurrences.role
+
+    @property
+    def uses(self) -> array[int]:
+        """The expression that each name ends, plus one; empty where the file has no flow."""
+        return self._uses
+
     def expression(self, place: int) -> int:
         """The expression that a name ends; -1 where the file has no flow."""
         return self._uses[place] - 1 if self._uses else -1

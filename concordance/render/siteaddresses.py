@@ -13,6 +13,7 @@ from concordance.blocks import Ref, To
 from .addresses import Addresses, anchor
 
 SOURCE, CARDS, DEFINITIONS, TREE = "_source.html", "_cards.js", "_defs", "tree.js"
+LINES = 20_000  # of a source on one page: the number of a line alone says which part it stands on
 
 
 class SiteAddresses(Addresses):
@@ -21,9 +22,9 @@ class SiteAddresses(Addresses):
     def page(self, ref: Ref) -> str:
         """The path of the page that a link leads to, in the site."""
         if ref.to == To.SOURCE:
-            return self.stem(ref.path) + SOURCE
+            return _part(self.stem(ref.path) + SOURCE, ref.part)
         if ref.to == To.DEFINITION:
-            return f"{self.stem(ref.path)}{DEFINITIONS}/{anchor(ref.at)}.html"
+            return _part(f"{self.stem(ref.path)}{DEFINITIONS}/{anchor(ref.at)}.html", ref.part)
         return f"{super().page(ref)[:-3]}.html"
 
     def link(self, page: str, ref: Ref) -> str:
@@ -37,7 +38,8 @@ class SiteAddresses(Addresses):
         at = f"#L{first}" if first else ""
         if last > first:
             at += f"-L{last}"
-        return self.to(page, self.stem(path) + SOURCE) + at
+        there = self.page(Ref(To.SOURCE, path, part=(max(first, 1) - 1) // LINES + 1))
+        return at if at and there == page else self.to(page, there) + at
 
     def tree(self, folder: str) -> str:
         """Where the names of what is in a folder stand."""
@@ -46,3 +48,19 @@ class SiteAddresses(Addresses):
     def cards(self, path: str) -> str:
         """Where the cards of a file's definitions stand."""
         return self.stem(path) + CARDS
+
+
+class MarkdownAddresses(Addresses):
+    """The addresses of the same pages as Markdown, beside those of the site; the source is the site's."""
+
+    def source(self, page: str, path: str, first: int = 0, last: int = 0) -> str:
+        """The address of a file's source, or of lines of it."""
+        at = f"#L{first}" if first else ""
+        if last > first:
+            at += f"-L{last}"
+        return self.to(page, _part(self.stem(path) + SOURCE, (max(first, 1) - 1) // LINES + 1)) + at
+
+
+def _part(page: str, part: int) -> str:
+    """A page that is written in several parts."""
+    return page if part < 2 else f"{page[:-5]}.{part}.html"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from concordance.model import Trust
 from concordance.query.answers import Answer, Page, Row, full_name, name_of, paged
-from concordance.query.declared import together
 from concordance.query.index import Index
-from concordance.query.meaning import POSITION, Meant
+from concordance.query.meaning import POSITION, Meant, with_definitions
 from concordance.query.names import meant
 
 HELP = """Says where a name is defined, by a place where it stands or by the name itself.
@@ -26,26 +24,10 @@ ARGUMENT = "PATH:LINE:COL or NAME"
 def answer(index: Index, asked: str, page: Page) -> Answer:
     """One row a definition, best first."""
     said = meant(index, asked)
-    found = _with_definitions(index, said.meant, POSITION.fullmatch(asked) is not None)
+    found = with_definitions(index, said.meant) if POSITION.fullmatch(asked) is not None else said.meant
     via = ("via",) if any(one.via for one in found) else ()
     columns = ("path", "line", "col", "kind", "qualified", "trust", "by", *via)
     return paged([_row(one) for one in found], columns, page)._replace(note=said.note)
-
-
-def _with_definitions(index: Index, found: list[Meant], by_place: bool) -> list[Meant]:
-    """Puts before each declaration what defines it, behind them the others; where a name is asked, all are there."""
-    known = {one.place.id for one in found}
-    before: list[Meant] = []
-    behind: list[Meant] = []
-    for one in found if by_place else ():
-        if one.place.declaration:
-            others = [place for place in together(index, [one.place]) if place.id not in known]
-            defined = [place for place in others if not place.declaration]
-            trust = min(one.trust, Trust.EXACT if len(defined) == 1 else Trust.CANDIDATE)
-            before += [Meant(place, trust, "definition of a declaration", one.via) for place in defined]
-            behind += [Meant(place, one.trust, "declared again", one.via) for place in others if place.declaration]
-            known.update(place.id for place in others)
-    return before + found + behind
 
 
 def _row(one: Meant) -> Row:

@@ -1,0 +1,216 @@
+"""The source of a file as HTML: numbered lines, every name a link, remarks in the margin.
+
+In: a `Listing`. Out: the page's content. The text is made in one go and cut at its line ends, so that a file of twenty
+thousand lines takes a moment.
+
+What styles and scripts find:
+
+    div.source > div.chunk (200 lines) > span.line#L12 > a.n (the number) + code + span.margin
+    in code: i.c comment, i.s string, i.n number, i.k keyword, i.p directive, i.h heading
+             a.t .f .v .m .o   a name that leads to a type, function, value, module or file, other; `a.d` is a
+                               definition, which leads to its own page; b.t … one that nothing elsewhere uses
+             span.x[title]     a name from elsewhere
+             data-c            the definition's key in the cards of the file that `href` leads to
+             data-t            trust, where it is not "exact"; data-by what says so; data-also more addresses, by spaces
+    in the margin: a.finding[data-severity], span.finding, a.tests, span.tests
+    p.parts: links to the other parts of a long source
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from concordance.blocks import Ref, To, counted
+from concordance.model import RUN, TYPES, Kind, Trust
+from concordance.query.listing import Goal, Listing, Remark
+from concordance.signs import HIDDEN, visible
+
+from .addresses import anchor
+from .formats.html import Body
+from .siteaddresses import LINES, SiteAddresses
+
+CHUNK = 200  # lines that a browser lays out together, or not at all while they are out of sight
+_SIGNS = {"error": "✖", "warning": "▲", "info": "●"}
+_OTHER = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL, Kind.TARGET))
+_MODULES = frozenset(("file", Kind.MODULE, Kind.NAMESPACE))
+
+
+def render(listing: Listing, addresses: SiteAddresses) -> Body:
+    """A page of a source."""
+    page = addresses.page(Ref(To.SOURCE, listing.path, part=listing.part))
+    name = escape(visible(listing.path))
+    title = f"{listing.path}, part {listing.part} of {listing.parts}" if listing.parts > 1 else listing.path
+    out = [f'<h1 class="path"><code>{name}</code></h1>\n']
+    if listing.text is None:
+        out.append(f"<p>{escape(visible(listing.why))}</p>\n")
+    elif not listing.text:
+        out.append("<p>The file is empty.</p>\n")
+    else:
+        parts = _parts(listing, addresses, page) if listing.parts > 1 else ""
+        out += [parts, *_lines(listing, addresses, page), parts]
+    return Body(visible(title), "".join(out), [])
+
+
+def _parts(listing: Listing, addresses: SiteAddresses, page: str) -> str:
+    """Links to the parts of a long source."""
+    found = []
+    for part in range(1, listing.parts + 1):
+        first = (part - 1) * LINES + 1
+        said = f"from line {first:,}"
+        there = escape(addresses.to(page, addresses.page(Ref(To.SOURCE, listing.path, part=part))))
+        found.append(f"<b>{said}</b>" if part == listing.part else f'<a href="{there}">{said}</a>')
+    return f'<p class="parts">{listing.parts} parts: {" · ".join(found)}</p>\n'
+
+
+def _lines(listing: Listing, addresses: SiteAddresses, page: str) -> Iterator[str]:
+    lines = _code(listing, addresses, page).split("\n")
+    if lines[-1] == "":
+        lines.pop()  # behind the last line's end there is none
+    margin = _margin(listing, addresses, page)
+    yield '<div class="source">\n'
+    for begin in range(0, len(lines), CHUNK):
+        rows = []
+        for number, line in enumerate(lines[begin : begin + CHUNK], listing.first + begin):
+            said = margin.get(number, "")
+            rows.append(
+                f'<span class="line" id="L{number}"><a class="n" href="#L{number}" tabindex="-1">{number}</a>'
+                f"<code>{line}</code>{said}</span>\n"
+            )
+        yield f'<div class="chunk">{"".join(rows)}</div>\n'
+    yield "</div>\n"
+
+
+# --- the text
+
+
+def _code(listing: Listing, addresses: SiteAddresses, page: str) -> str:
+    """The text with its marks; line ends stay, and no mark goes over one."""
+    text = listing.text or ""
+    shown = _shown if HIDDEN.search(text) or "\r" in text else _escaped
+    tags = _Tags(listing, addresses, page)
+    out: list[str] = []
+    at = 0
+    for start, end, goal, letter in _merged(listing, len(text)):
+        if start > at:
+            out.append(shown(text, at, start))
+        inner = shown(text, start, end)
+        if goal >= 0:
+            opening, closing = tags.of(goal)
+            out += (opening, inner, closing)
+        elif "\n" in inner:
+            opening = f'<i class="{letter}">'
+            out.append("\n".join(f"{opening}{line}</i>" if line else "" for line in inner.split("\n")))
+        else:
+            out.append(f'<i class="{letter}">{inner}</i>')
+        at = end
+    out.append(shown(text, at, len(text)))
+    return "".join(out)
+
+
+def _merged(listing: Listing, size: int) -> Iterator[tuple[int, int, int, str]]:
+    """Names, and around them comments, strings and so on, in the order of the text; a name stands out of a string."""
+    names = iter(listing.names)
+    name = next(names, None)
+    at = 0
+    for start, end, letter in [*listing.spans, (size, size, "")]:
+        while name is not None and name[0] < end:
+            if name[0] >= at:
+                if start < name[0] and max(start, at) < name[0]:
+                    yield max(start, at), name[0], -1, letter
+                yield name[0], name[1], name[2], ""
+                at = name[1]
+            name = next(names, None)
+        if max(start, at) < end:
+            yield max(start, at), end, -1, letter
+            at = end
+
+
+def _escaped(text: str, start: int, end: int) -> str:
+    """A stretch of a text in which every sign can be seen, as HTML."""
+    piece = text[start:end]
+    return escape(piece, False) if "&" in piece or "<" in piece or ">" in piece else piece
+
+
+def _shown(text: str, start: int, end: int) -> str:
+    """The same of a text with signs that cannot be seen, or line ends of several kinds."""
+    piece = text[start:end]
+    if "\r" in piece:
+        if piece[-1] == "\r" and text[end : end + 1] == "\n":
+            piece = piece[:-1]
+        piece = piece.replace("\r\n", "\n").replace("\r", "\n")
+    return escape(visible(piece), False)
+
+
+class _Tags:
+    """What stands before and behind a name, by where it leads: made once for all places of the same name."""
+
+    def __init__(self, listing: Listing, addresses: SiteAddresses, page: str) -> None:
+        self._goals, self._addresses, self._page = listing.goals, addresses, page
+        self._known: dict[int, tuple[str, str]] = {}
+
+    def of(self, goal: int) -> tuple[str, str]:
+        known = self._known.get(goal)
+        if known is None:
+            known = self._known[goal] = self._made(self._goals[goal])
+        return known
+
+    def _made(self, goal: Goal) -> tuple[str, str]:
+        if not goal.kind:
+            return f'<span class="x" title="{_said(goal.by)}">', "</span>"
+        letter = _letter(goal.kind)
+        if goal.own and not goal.page:
+            return f'<b class="{letter}">', "</b>"
+        if goal.own:
+            there = self._addresses.link(self._page, Ref(To.DEFINITION, goal.path, goal.key))
+            return f'<a class="d {letter}" href="{escape(there)}" data-c="{escape(anchor(goal.key))}">', "</a>"
+        there = self._addresses.source(self._page, goal.path, goal.line if goal.key or goal.kind != "file" else 0)
+        more = f' data-c="{escape(anchor(goal.key))}"' if goal.key else ""
+        if goal.trust != Trust.EXACT:
+            more += f' data-t="{goal.trust.name.lower()}"'
+        if goal.by:
+            more += f' data-by="{_said(goal.by)}"'
+        if goal.also:
+            others = (self._addresses.source(self._page, path, line) for path, line in goal.also)
+            more += f' data-also="{escape(" ".join(others))}"'
+        return f'<a class="{letter}" href="{escape(there)}"{more}>', "</a>"
+
+
+def _said(words: str) -> str:
+    return escape(visible(words))
+
+
+def _letter(kind: str) -> str:
+    """The class of a name: types, what runs, values, modules, and the rest."""
+    if kind in TYPES or kind == Kind.TYPE:
+        return "t"
+    if kind in RUN or kind == Kind.OPERATOR:
+        return "f"
+    return "m" if kind in _MODULES else "o" if kind in _OTHER else "v"
+
+
+# --- the margin
+
+
+def _margin(listing: Listing, addresses: SiteAddresses, page: str) -> dict[int, str]:
+    found: dict[int, list[str]] = {}
+    for remark in listing.remarks:
+        found.setdefault(remark.line, []).append(_remark(listing, remark, addresses, page))
+    return {line: f'<span class="margin">{" ".join(said)}</span>' for line, said in found.items()}
+
+
+def _remark(listing: Listing, remark: Remark, addresses: SiteAddresses, page: str) -> str:
+    finding = remark.finding
+    if finding is None:
+        said = f"{counted(remark.tests, 'test')}"
+        title = f"{counted(remark.tests, 'test')} name{'s' if remark.tests == 1 else ''} it"
+        if not remark.key:
+            return f'<span class="tests" title="{title}">{said}</span>'
+        there = addresses.link(page, Ref(To.DEFINITION, listing.path, remark.key))
+        return f'<a class="tests" href="{escape(there)}#tests" title="{title}">{said}</a>'
+    sign = _SIGNS.get(finding.severity, "●")
+    words = f"{sign} {_said(finding.severity)} {_said(finding.by)}: {_said(finding.message)}"
+    if not remark.known:
+        return f'<span class="finding" data-severity="{_said(finding.severity)}">{words}</span>'
+    there = escape(addresses.link(page, Ref(To.RULE, finding.by)))
+    return f'<a class="finding" data-severity="{_said(finding.severity)}" href="{there}">{words}</a>'
