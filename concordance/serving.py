@@ -27,11 +27,11 @@ def wishes_of(root: str) -> Book:
     return replace(api.settings_of(root).book, source=False, history=True)
 
 
-def read(root: str, end: End) -> None:
+def read(root: str, live: bool, end: End) -> None:
     """A reader."""
     os.chdir(root)  # paths in questions are the repository's, wherever the server was started
     more: dict[str, Callable[[Index, str], list[Row]]] = {"show": partial(_shown, root)}
-    Desk(root, os.path.join(root, FOLDER), partial(wishes_of, root), more).serve(end)
+    Desk(root, os.path.join(root, FOLDER), partial(wishes_of, root), more, live).serve(end)
 
 
 def _shown(root: str, index: Index, asked: str) -> list[Row]:

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from concordance import plugins
+from concordance.blocks import Ref, To
 from concordance.errors import ConcordanceError, UserError
 from concordance.query.answers import Option, Row, options_of
 from concordance.query.asking import COMMANDS, ask
@@ -21,16 +22,15 @@ from concordance.query.index import Index, UnknownPath
 from concordance.query.names import UnknownName
 
 from .frames import Found
+from .openapi import LONGEST, ROWS
+from .site import JSON, Site
 
-JSON = "application/json"
-ROWS = 1000  # on one page of an answer
-LONGEST = 2000  # characters of one parameter
 _ON, _OFF = ("", "1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 More = Mapping[str, Callable[[Index, str], list[Row]]]  # questions that are no commands, by their names
 
 
-def answered(index: Index, command: str, given: Mapping[str, str], more: More) -> Found:
+def answered(site: Site, command: str, given: Mapping[str, str], more: More) -> Found:
     """The answer to one question."""
     try:
         if command not in (*plugins.names(COMMANDS), *more):
@@ -40,8 +40,8 @@ def answered(index: Index, command: str, given: Mapping[str, str], more: More) -
         if long is not None:
             return _wrong(HTTPStatus.BAD_REQUEST, f"{long} is too long", f"At most {LONGEST:,} characters")
         if command in more:
-            return _shown(index, command, given, more)
-        return _rows(index, command, dict(given))
+            return _shown(site.index, command, given, more)
+        return _rows(site, command, dict(given))
     except (UnknownPath, UnknownName) as error:
         return _wrong(HTTPStatus.NOT_FOUND, error.message, error.what_to_do)
     except UserError as error:
@@ -50,13 +50,14 @@ def answered(index: Index, command: str, given: Mapping[str, str], more: More) -
         return _wrong(HTTPStatus.INTERNAL_SERVER_ERROR, error.message, error.what_to_do)
 
 
-def _rows(index: Index, command: str, given: dict[str, str]) -> Found:
+def _rows(site: Site, command: str, given: dict[str, str]) -> Found:
     asked, cursor = given.pop("q", None), given.pop("cursor", "")
+    with_addresses = given.pop("addresses", "0").lower() in _ON
     limit = _number("limit", given.pop("limit", str(ROWS)), 1, ROWS)
     known = {option.name: option for option in options_of(plugins.load(COMMANDS, command))}
     short = {option.short: option.name for option in known.values() if option.short}
     options = {name: _value(known.get(name), name, value) for name, value in _long(given, short).items()}
-    answer = ask(index, command, asked, limit, cursor, **options)
+    answer = ask(site.index, command, asked, limit, cursor, **options)
     headers = {"X-Total-Count": str(answer.total)}
     if answer.note:
         headers["X-Note"] = quote(answer.note, " ,;:!?()[]{}'\"=<>@&+$#*|~^`")
@@ -65,7 +66,18 @@ def _rows(index: Index, command: str, given: dict[str, str]) -> Found:
         said = {name: value for name, value in again.items() if value is not None}
         headers["X-Cursor"] = quote(answer.cursor, ",%")
         headers["Link"] = f'<?{urlencode(said, errors="replace")}>; rel="next"'
-    return Found(HTTPStatus.OK, JSON, _packed(answer.rows), more=headers)
+    rows = [{**row, "address": _address(site, row)} for row in answer.rows] if with_addresses else answer.rows
+    return Found(HTTPStatus.OK, JSON, _packed(rows), more=headers)
+
+
+def _address(site: Site, row: Row) -> str | None:
+    """Where what a row names stands on the site: its line in the source; a file's is its page."""
+    path, line = row.get("path"), row.get("line")
+    if not isinstance(path, str) or path not in site.index.categories:
+        return None
+    if not isinstance(line, int) or row.get("kind") == "file":
+        return site.addresses.page(Ref(To.FILE, path))
+    return site.addresses.source("", path, line).removeprefix("./")
 
 
 def _shown(index: Index, command: str, given: Mapping[str, str], more: More) -> Found:
@@ -101,4 +113,4 @@ def _packed(rows: object) -> bytes:
 
 
 def _wrong(status: HTTPStatus, error: str, advice: str) -> Found:
-    return Found(status, JSON, _packed({"error": error, "what_to_do": advice}))
+    return Found(status, JSON, _packed({"error": error, "hint": advice}))

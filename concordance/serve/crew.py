@@ -82,6 +82,7 @@ class Crew:
         self._idle: list[_Reader] = []
         self._all: list[_Reader] = []
         self._renewing: _Reader | None = None
+        self._warming: _Reader | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         for _ in range(number):
             self._begin()
@@ -140,11 +141,16 @@ class Crew:
             if reader.stale and (fresh or self._renewing is None):
                 self._renewing = reader if not fresh else self._renewing
                 self._do(reader, self._renew(reader))
-            elif self._waiting and not fresh:
+            elif self._waiting and not fresh and (reader is not self._warming or not self._others(reader)):
                 _, _, question, future = heapq.heappop(self._waiting)
                 self._do(reader, self._answer(reader, question, future))
-            elif not reader.is_warm and not fresh:
+            elif not reader.is_warm and not fresh and self._warming is None:  # the others are there for who asks
+                self._warming = reader
                 self._do(reader, self._warm(reader))
+
+    def _others(self, reader: _Reader) -> bool:
+        """Whether others than one can answer."""
+        return any(other is not reader and other.version == self.version for other in self._all)
 
     def _do(self, reader: _Reader, work: Coroutine[object, object, None]) -> None:
         self._idle.remove(reader)
@@ -181,6 +187,8 @@ class Crew:
 
     async def _warm(self, reader: _Reader) -> None:
         found = await self._said(reader, Question("warm"), OPENING)
+        if found is None or found.status == 0:
+            self._warming = None
         if found is not None:
             reader.is_warm = found.status == 0
             self._rest(reader)

@@ -14,6 +14,7 @@ import socket
 import traceback
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
 
 from concordance import plugins
@@ -23,14 +24,11 @@ from concordance.facts.read import Facts
 from concordance.facts.touched import Aspect
 from concordance.query.index import Index
 from concordance.query.renewal import renew
-from concordance.query.structure import KEYED
-from concordance.render.addresses import Addresses
-from concordance.render.siteaddresses import SiteAddresses
 
 from .asked import More, answered
 from .frames import Found, Question, framed, next_question
 from .front import version_of
-from .site import Site
+from .site import Site, opened
 
 _WORTH = 500  # bytes that are worth to be packed
 _LEVEL = 5  # of packing: what more takes twice the time is a twentieth smaller
@@ -40,9 +38,10 @@ _TOLD = 1000  # paths that changed which are named
 class Desk:
     """One repository, open for reading."""
 
-    def __init__(self, root: str, folder: str, wishes: Callable[[], Book], more: More) -> None:
-        """`wishes` is asked whenever the store is opened: the owners may have set something else meanwhile."""
-        self.root, self.folder, self.wishes, self.more = root, folder, wishes, more
+    def __init__(self, root: str, folder: str, wishes: Callable[[], Book], more: More, live: bool) -> None:
+        """`wishes` is asked whenever the store is opened: the owners may have set something else meanwhile. `live` says
+        whether pages are told of changes."""
+        self.root, self.folder, self.wishes, self.more, self.live = root, folder, wishes, more, live
         self.version = ""
         self._index: Index | None = None
         self._site: Site | None = None
@@ -69,13 +68,15 @@ class Desk:
 
     def _answer(self, question: Question) -> Found:
         if question.about == "renew":
-            return self._renewed()
+            with _undisturbed():
+                return self._renewed()
         if question.about == "warm":
-            return Found(int(next(self._warming, None) is not None))
+            with _undisturbed():
+                return Found(int(next(self._warming, None) is not None))
         if self._site is None or self._index is None:
             return Found(HTTPStatus.SERVICE_UNAVAILABLE)
         if question.about == "ask":
-            return packed(answered(self._index, os.fsdecode(question.what), question.more, self.more))
+            return packed(answered(self._site, os.fsdecode(question.what), question.more, self.more))
         page = self._site.answer(os.fsdecode(question.what))
         return Found(HTTPStatus.NOT_FOUND) if page is None else packed(Found(HTTPStatus.OK, page.type, page.data))
 
@@ -84,7 +85,7 @@ class Desk:
     def _renewed(self) -> Found:
         """Goes over to the store as it is now, and says which paths changed; "" where that is not known."""
         facts = Facts(self.folder)
-        version = version_of(self.root, facts.meta())
+        version = version_of(self.root, facts.meta(), self.live)
         book = self.wishes()
         if version == self.version:
             facts.close()
@@ -106,12 +107,20 @@ class Desk:
         return Found(HTTPStatus.OK, data=paths.encode())
 
     def _open(self, index: Index) -> None:
-        paths = [row[1] for row in index.bases]
-        plain = frozenset(row[1] for row in index.bases if row[2] in KEYED)
         out = os.path.join(self.folder, "book")
-        addresses = SiteAddresses(paths, self.root, out, plain)
-        self._index, self._site = index, Site(index, addresses, Addresses(paths, self.root, out, plain), live=True)
+        self._index, self._site = index, opened(index, out, self.live, True, tuple(self.more))
         self._warming = warming(index, self._site)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Leaves the collector out while much is made that stays, and lets it pass over that from then on."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def warming(index: Index, site: Site) -> Iterator[object]:

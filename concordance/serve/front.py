@@ -29,10 +29,10 @@ class _Kept(msgspec.Struct):
     found: Found
 
 
-def version_of(root: str, meta: Mapping[str, str]) -> str:
+def version_of(root: str, meta: Mapping[str, str], live: bool) -> str:
     """A text that is another wherever a page may be another: by the store, the owners' settings, or the program."""
     said = [_text(os.path.join(root, name)) for name in SETTINGS]
-    made_of = repr((os.path.realpath(root), sorted(meta.items()), said, _program()))
+    made_of = repr((os.path.realpath(root), sorted(meta.items()), said, live, _program()))
     return hashlib.blake2b(made_of.encode("utf-8", "backslashreplace"), digest_size=12).hexdigest()
 
 

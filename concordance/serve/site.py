@@ -1,14 +1,12 @@
 """Every file of the site: what stands at an address, made from the store when it is asked for.
 
 In: an index, and an address of the site without what stands behind a `#` or `?`. Out: its bytes and their type, or
-None where nothing stands there. The server answers with it, and the static site is all of it, written out. What an
-address means is found in tables of the addresses that there are; no address is ever taken for a path of the disk.
+None where nothing stands there. The server answers with it, and the static site is all of it, written out.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
@@ -18,22 +16,20 @@ from concordance import plugins
 from concordance.blocks import Page, Ref, To
 from concordance.query.folders.repository import name_of
 from concordance.query.index import Index
+from concordance.query.listing import listing, parts_of
+from concordance.query.structure import KEYED
+from concordance.render import listing as listings
 from concordance.render import shell
-from concordance.render.addresses import Addresses
+from concordance.render.around import around
 from concordance.render.formats import html, markdown
-from concordance.render.siteaddresses import TREE, SiteAddresses
+from concordance.render.siteaddresses import MarkdownAddresses, SiteAddresses
 
-PAGES = "concordance.query.pages"
+from . import llms, openapi
+from .assets import assets
+from .places import OF_CARDS, OF_SEARCH, OF_SOURCE, OF_TREE, PAGES, SITE_PAGES, Meant, Places
+
 HTML, MARKDOWN = "text/html; charset=utf-8", "text/markdown; charset=utf-8"
-SCRIPT = "text/javascript; charset=utf-8"
-ABOUT = {
-    "file": To.FILE, "keywords": To.KEYWORDS, "folder": To.FOLDER, "folder_index": To.INDEX, "subtree": To.SUBTREE,
-    "letters": To.LETTERS, "book": To.BOOK, "rule": To.RULE, "report": To.REPORT,
-}  # fmt: skip
-_OF_FOLDER = {"index.html": "folder_index", "doc.html": "folder", "sub.html": "subtree"}
-_OF_FILE = {"_docs.html": "file", "_kw.html": "keywords"}
-_OF_WHOLE = ("letters", "book", "rule", "report")  # few, and not told by their address alone
-_PART = re.compile(r"(.*)\.([2-9]|[1-9]\d{1,4})(\.html)", re.DOTALL)
+SCRIPT, PLAIN, JSON = "text/javascript; charset=utf-8", "text/plain; charset=utf-8", "application/json"
 
 
 class Answered(NamedTuple):
@@ -43,94 +39,112 @@ class Answered(NamedTuple):
     type: str
 
 
-class Meant(NamedTuple):
-    """What an address means: a kind of page, what it is about, and which part of it."""
-
-    kind: str
-    subject: str
-    part: int = 1
-
-
 class Site:
     """The site of one repository."""
 
-    def __init__(self, index: Index, addresses: SiteAddresses, book: Addresses, live: bool = False) -> None:
-        self.index, self.addresses, self.book, self.live = index, addresses, book, live
-
-    # --- what stands where
-
-    @cached_property
-    def _files(self) -> dict[str, str]:
-        """The files of the repository by what their pages' names begin with."""
-        return {self.addresses.stem(row[1]): row[1] for row in self.index.bases}
-
-    @cached_property
-    def _folders(self) -> dict[str, str]:
-        """The folders of the repository by where their pages stand."""
-        ends = len("index.html")
-        return {self.addresses.page(Ref(To.INDEX, one))[:-ends]: one for one in self.addresses.folders}
-
-    @cached_property
-    def _rest(self) -> dict[str, Meant]:
-        """Pages of the whole by their addresses."""
-        found = {}
-        for kind in _OF_WHOLE:
-            for subject in plugins.load(PAGES, kind).subjects(self.index):
-                found[self.addresses.page(Ref(ABOUT[kind], subject))] = Meant(kind, subject)
-        return found
-
-    def meant(self, address: str) -> Meant | None:
-        """What an address of a page means, which ends in `.html`."""
-        part = _PART.fullmatch(address)
-        if part is not None:
-            whole = self._whole_page(part[1] + part[3])
-            if whole is not None:
-                return whole._replace(part=int(part[2]))
-        return self._whole_page(address)
-
-    def _whole_page(self, address: str) -> Meant | None:
-        folder, slash, name = address.rpartition("/")
-        kind = _OF_FOLDER.get(name)
-        if kind is not None and folder + slash in self._folders:
-            return Meant(kind, self._folders[folder + slash])
-        for end, of_file in _OF_FILE.items():
-            if address.endswith(end) and address[: -len(end)] in self._files:
-                return Meant(of_file, self._files[address[: -len(end)]])
-        return self._rest.get(address) if _may_be_of_whole(address) else None
-
-    # --- what it says
+    def __init__(
+        self, index: Index, addresses: SiteAddresses, book: MarkdownAddresses, live: bool = False, api: bool = False,
+        more: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
+        """`api` says whether there is a server that answers questions, `live` whether it says what changes; `more` are
+        its questions that are no commands."""
+        self.index, self.addresses, self.book, self.live, self.api = index, addresses, book, live, api
+        self.more = more
+        self.places = Places(index, addresses)
 
     def answer(self, address: str) -> Answered | None:
         """What stands at an address."""
-        name = address.rpartition("/")[2]
-        if name == TREE:
-            return self._tree(address)
+        if address in assets():
+            return Answered(*assets()[address])
+        if address == llms.ADDRESS:
+            return Answered(_bytes(llms.text(self.index, self.book, self.api)), PLAIN)
+        if address == openapi.ADDRESS and self.api:
+            return Answered(_bytes(openapi.text(self.more)), JSON)
         stem, _, end = address.rpartition(".")
-        if end not in ("html", "md"):
+        meant = self.places.meant(f"{stem}.html" if end == "md" else address)
+        if meant is None or (end == "md" and meant.kind not in plugins.names(PAGES)):
             return None
-        meant = self.meant(f"{stem}.html")
-        page = self._page(meant) if meant is not None else None
-        if meant is None or page is None:
+        if meant.kind in (OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH):
+            return self._beside(meant)
+        page = self._page(meant)
+        if page is None:
             return None
-        if end == "md":
-            return Answered(_bytes(markdown.render(page, self.book).text), MARKDOWN)
-        return Answered(_bytes(self._whole(address, meant.kind, page)), HTML)
+        return self._markdown(page) if end == "md" else self._html(meant.kind, page)
+
+    def made(self, meant: Meant) -> Iterator[tuple[str, Answered]]:
+        """Everything of one kind about one subject: addresses, and what stands there."""
+        if meant.kind in (OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH):
+            parts = parts_of(self.index.files[meant.subject].lines) if meant.kind == OF_SOURCE else 1
+            for part in range(1, parts + 1):
+                found = self._beside(meant._replace(part=part))
+                if found is not None:
+                    yield self._address(meant._replace(part=part)), found
+            return
+        in_book = meant.kind in plugins.names(PAGES)
+        for page in plugins.load(PAGES if in_book else SITE_PAGES, meant.kind).pages(self.index, meant.subject):
+            address = self.addresses.page(page.ref)
+            yield address, self._html(meant.kind, page)
+            if in_book:
+                yield f"{address.removesuffix('.html')}.md", self._markdown(page)
+
+    def rest(self) -> Iterator[tuple[str, Answered]]:
+        """What is about nothing in particular."""
+        for address in (*assets(), llms.ADDRESS):
+            found = self.answer(address)
+            if found is not None:
+                yield address, found
+
+    # --- pages
 
     def _page(self, meant: Meant) -> Page | None:
-        pages = plugins.load(PAGES, meant.kind).pages(self.index, meant.subject)
+        package = PAGES if meant.kind in plugins.names(PAGES) else SITE_PAGES
+        pages = plugins.load(package, meant.kind).pages(self.index, meant.subject)
         return next((page for page in islice(pages, meant.part) if page.ref.part == meant.part), None)
 
-    def _whole(self, address: str, kind: str, page: Page) -> str:
-        body = html.render(page, self.addresses)
-        window = shell.Window(
-            name_of(self.index), address, body.title, body.html, body.outline, kind, page.ref.path, live=self.live
-        )
-        return shell.whole(window)
+    def _markdown(self, page: Page) -> Answered:
+        return Answered(_bytes(markdown.render(page, self.book).text), MARKDOWN)
 
-    def _tree(self, address: str) -> Answered | None:
-        folder = self._folders.get(address[: -len(TREE)])
-        if folder is None:
+    def _html(self, kind: str, page: Page) -> Answered:
+        body = html.render(page, self.addresses)
+        return self._window(self.addresses.page(page.ref), kind, page.ref, body)
+
+    def _window(self, address: str, kind: str, ref: Ref, body: html.Body) -> Answered:
+        """A page with what stands around it."""
+        name = name_of(self.index)
+        links = around(self.addresses, name, address, ref, body.title)
+        window = shell.Window(
+            name, address, body.title, body.html, body.outline, kind, ref.path, links.views, links.folders,
+            live=self.live, api=self.api, pages=links.pages, name=links.name,
+        )  # fmt: skip
+        return Answered(_bytes(shell.whole(window)), HTML)
+
+    # --- what only the site has, and is no page of blocks
+
+    def _address(self, meant: Meant) -> str:
+        if meant.kind == OF_CARDS:
+            return self.addresses.cards(meant.subject)
+        if meant.kind == OF_TREE:
+            return self.addresses.tree(meant.subject)
+        if meant.kind == OF_SEARCH:
+            return shell.SEARCH
+        return self.addresses.page(Ref(To.SOURCE, meant.subject, part=meant.part))
+
+    def _beside(self, meant: Meant) -> Answered | None:
+        address = self._address(meant)
+        if meant.kind == OF_TREE:
+            return self._tree(meant.subject)
+        if meant.kind == OF_SEARCH:
+            body = html.Body("Search", shell.search_page(), [])
+            return self._window(address, meant.kind, Ref(To.LETTERS, ""), body)
+        if meant.kind == OF_CARDS:
             return None
+        if meant.part > parts_of(self.index.files[meant.subject].lines):
+            return None
+        body = listings.render(listing(self.index, meant.subject, meant.part), self.addresses)
+        return self._window(address, meant.kind, Ref(To.SOURCE, meant.subject), body)
+
+    def _tree(self, folder: str) -> Answered:
+        """What lies in a folder, for the tree beside each page."""
         inside = self._inside[folder]
         start = len(folder) + 1 if folder else 0
         rows: list[tuple[str, str, bool]] = [
@@ -150,24 +164,29 @@ class Site:
             found[row.rpartition("/")[0]][1].append(row)
         return found
 
-    # --- all of it
-
     def all(self) -> Iterator[str]:
-        """Every address of the site, without further parts of pages, which are only known when these are made."""
-        for kind in plugins.names(PAGES):
-            for subject in plugins.load(PAGES, kind).subjects(self.index):
-                yield self.addresses.page(Ref(ABOUT[kind], subject))
+        """Every address of the site, made to be known: for tests, and for small repositories."""
+        for meant in self.places.all():
+            for address, _ in self.made(meant):
+                yield address
+        for address, _ in self.rest():
+            yield address
+
+
+def opened(
+    index: Index, out: str, live: bool = False, api: bool = False, more: tuple[str, ...] = ()
+) -> Site:
+    """The site of an index; `out` is the folder of its book, of which the site knows nothing else."""
+    paths = [row[1] for row in index.bases]
+    plain = frozenset(row[1] for row in index.bases if row[2] in KEYED)
+    addresses = SiteAddresses(paths, index.root, out, plain)
+    return Site(index, addresses, MarkdownAddresses(paths, index.root, out, plain), live, api, more)
 
 
 def script(name: str, data: object) -> str:
     """Data as a script that hands it to the page: a page from a disk may load nothing else."""
-    text = json.dumps(data, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
-    said = json.dumps(name, ensure_ascii=True).replace("<", "\\u003c")
-    return f"concordance.take({said},{text});\n"
-
-
-def _may_be_of_whole(address: str) -> bool:
-    return address.startswith(("keywords/", "book/")) or "/" not in address
+    text = json.dumps([name, data], ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+    return f"concordance.take({text[1:-1]});\n"
 
 
 def _bytes(text: str) -> bytes:

@@ -57,8 +57,8 @@ def command(
     socket = listening.bound(host, port)
     with closing(socket):
         number = readers or min(2, cores())
-        server = web.Web(root, os.path.join(store, "index.db"), partial(_read, root), number, host, _log)
-        version = front.version_of(root, meta)
+        server = web.Web(root, os.path.join(store, "index.db"), partial(_read, root, watch), number, host, _log)
+        version = front.version_of(root, meta, watch)
         server.begin_with(version, front.kept(root, version))
         address = listening.address_of(host, socket)
         click.echo(f"{address} shows {visible(root)}; Ctrl-C ends it")
@@ -74,9 +74,9 @@ def command(
     click.echo("stopped", err=True)
 
 
-def _read(root: str, end: End) -> None:
+def _read(root: str, live: bool, end: End) -> None:
     """A reader's process."""
-    _module("serving").read(root, end)
+    _module("serving").read(root, live, end)
 
 
 def _updating(root: str, watch: bool) -> multiprocessing.process.BaseProcess:

@@ -1,0 +1,126 @@
+"""What an address of the site means, without knowing all of them.
+
+In: an address. Out: a kind of page, what it is about and which part of it; None where nothing stands there. It is read
+from the address's own form and looked up among the files and folders that there are: no address is ever taken for a
+path of the disk. Only pages of the whole, which are few, are found in a table of all their addresses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from concordance import plugins
+from concordance.blocks import Ref, To
+from concordance.query.index import Index
+from concordance.render.addresses import anchor
+from concordance.render.shell import SEARCH
+from concordance.render.siteaddresses import CARDS, DEFINITIONS, SOURCE, TREE, SiteAddresses
+
+PAGES, SITE_PAGES = "concordance.query.pages", "concordance.query.sitepages"
+ABOUT = {
+    "file": To.FILE, "keywords": To.KEYWORDS, "folder": To.FOLDER, "folder_index": To.INDEX, "subtree": To.SUBTREE,
+    "letters": To.LETTERS, "book": To.BOOK, "rule": To.RULE, "report": To.REPORT,
+}  # fmt: skip
+DEFINITION, OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH = "definition", "source", "cards", "tree", "search"
+_OF_FOLDER = {"index.html": "folder_index", "doc.html": "folder", "sub.html": "subtree", TREE: OF_TREE}
+_OF_FILE = {"_docs.html": "file", "_kw.html": "keywords", SOURCE: OF_SOURCE, CARDS: OF_CARDS}
+_OF_WHOLE = ("letters", "book", "rule", "report")  # few, and not told by their address alone
+_PART = re.compile(r"(.*)\.([2-9]|[1-9]\d{1,4})(\.html)", re.DOTALL)
+_BESIDE = re.compile(rf"(.*){DEFINITIONS}/(def-[^/]*)\.html", re.DOTALL)
+
+
+class Meant(NamedTuple):
+    """What an address means."""
+
+    kind: str
+    subject: str
+    part: int = 1
+
+
+class Places:
+    """The addresses of one site."""
+
+    def __init__(self, index: Index, addresses: SiteAddresses) -> None:
+        self.index, self.addresses = index, addresses
+
+    @cached_property
+    def _files(self) -> dict[str, str]:
+        """The files of the repository by what their pages' names begin with."""
+        return {self.addresses.stem(row[1]): row[1] for row in self.index.bases}
+
+    @cached_property
+    def _folders(self) -> dict[str, str]:
+        """The folders of the repository by where their pages stand."""
+        ends = len("index.html")
+        return {self.addresses.page(Ref(To.INDEX, one))[:-ends]: one for one in self.addresses.folders}
+
+    @cached_property
+    def _rest(self) -> dict[str, Meant]:
+        """Pages of the whole by their addresses."""
+        found = {}
+        for kind in _OF_WHOLE:
+            for subject in plugins.load(PAGES, kind).subjects(self.index):
+                found[self.addresses.page(Ref(ABOUT[kind], subject))] = Meant(kind, subject)
+        return found
+
+    @cached_property
+    def _more(self) -> dict[str, Meant]:
+        """Pages that only the site has, without those of definitions, by their addresses."""
+        found = {}
+        for kind in plugins.names(SITE_PAGES):
+            for subject in plugins.load(SITE_PAGES, kind).subjects(self.index) if kind != DEFINITION else ():
+                found[self.addresses.page(Ref(To(kind), subject))] = Meant(kind, subject)
+        return found
+
+    def meant(self, address: str) -> Meant | None:
+        """What an address means."""
+        part = _PART.fullmatch(address)
+        if part is not None:
+            whole = self._whole(part[1] + part[3])
+            if whole is not None:
+                return whole._replace(part=int(part[2]))
+        return self._whole(address)
+
+    def _whole(self, address: str) -> Meant | None:
+        folder, slash, name = address.rpartition("/")
+        kind = _OF_FOLDER.get(name)
+        if kind is not None and folder + slash in self._folders:
+            return Meant(kind, self._folders[folder + slash])
+        for end, of_file in _OF_FILE.items():
+            if address.endswith(end) and address[: -len(end)] in self._files:
+                return Meant(of_file, self._files[address[: -len(end)]])
+        if address == SEARCH:
+            return Meant(OF_SEARCH, "")
+        found = self._definition(address) or self._more.get(address)
+        if found is None and (address.startswith(("keywords/", "book/")) or not slash):
+            found = self._rest.get(address)
+        return found
+
+    def _definition(self, address: str) -> Meant | None:
+        """The page of a definition, whose address has the definition's anchor, not its key."""
+        beside = _BESIDE.fullmatch(address)
+        path = self._files.get(beside[1]) if beside is not None else None
+        if beside is None or path is None or DEFINITION not in plugins.names(SITE_PAGES):
+            return None
+        for row in self.index.facts.symbols_of(path):
+            if anchor(row[1]) == beside[2]:
+                return Meant(DEFINITION, f"{path}#{row[1]}")
+        return None
+
+    def all(self) -> Iterator[Meant]:
+        """Everything that there is, each with all its parts."""
+        for kind in plugins.names(PAGES):
+            for subject in plugins.load(PAGES, kind).subjects(self.index):
+                yield Meant(kind, subject)
+        for kind in plugins.names(SITE_PAGES):
+            for subject in plugins.load(SITE_PAGES, kind).subjects(self.index):
+                yield Meant(kind, subject)
+        for path in sorted(self._files.values()):
+            yield Meant(OF_SOURCE, path)
+            yield Meant(OF_CARDS, path)
+        for folder in self.addresses.folders:
+            yield Meant(OF_TREE, folder)
+        yield Meant(OF_SEARCH, "")
