@@ -25,7 +25,8 @@
   function put(text) {
     var other = new DOMParser().parseFromString(text, "text/html");
     var fresh = other.querySelector("main"), main = site.$("main");
-    if (!fresh || fresh.innerHTML === main.innerHTML) return false;
+    if (!fresh || fresh.innerHTML === site.written) return false;
+    site.written = fresh.innerHTML;
     var focused = main.contains(document.activeElement) && document.activeElement !== main ? way(document.activeElement) : null;
     var top = scrollY, left = scrollX;
     /* What stands at the top of the window stays there, also where lines were put in above it. */
@@ -61,10 +62,9 @@
   if (site.root.dataset.kind !== "search") {
     var events = new EventSource(site.base + "events"), version = null;
     var heard = function (event) {
-      var said = event.data;
-      if (said === version) return;
-      version = said;
-      refresh();
+      var before = version;
+      try { version = JSON.parse(event.data).version; } catch (other) { version = event.data; }
+      if (before !== null && before !== version) refresh();  /* the first says how it is */
     };
     events.onmessage = heard;
     events.addEventListener("changed", heard);

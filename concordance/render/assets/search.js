@@ -47,12 +47,12 @@
   }
 
   function fromServer(text, most, signal) {
-    var url = site.base + "api/search?addresses=1&limit=" + most + "&q=" + encodeURIComponent(text.trim());
+    var url = site.base + "api/search?addresses=1&number=" + most + "&q=" + encodeURIComponent(text.trim());
     return fetch(url, { signal: signal, headers: { Accept: "application/json" } }).then(function (reply) {
       return reply.json().then(function (said) {
-        if (!reply.ok) return { rows: [], note: said.error ? said.error + (said.hint ? ". " + said.hint : "") : "The server could not answer; try again." };
-        var rows = (Array.isArray(said) ? said : said.rows || said.result || []).map(fromRow);
-        return { rows: rows, total: rows.length, note: reply.headers.get("X-Note") || said.note || "" };
+        if (!reply.ok) return { rows: [], note: said.error ? said.error[0].toUpperCase() + said.error.slice(1) + ". " + (said.what_to_do || "") : "The server could not answer; try again." };
+        var rows = said.filter(function (row) { return row.address; }).map(fromRow);
+        return { rows: rows, total: rows.length, note: decodeURIComponent(reply.headers.get("X-Note") || "") };
       });
     });
   }
@@ -62,7 +62,7 @@
     var name = row.symbol ? row.symbol.slice(dot + 1) : row.path.split("/").pop();
     return {
       name: name, home: row.symbol && dot > 0 ? row.symbol.slice(0, row.symbol.length - name.length) : "", kind: row.kind || "file",
-      path: row.path, line: row.line, href: site.href(row.address.split("#")[0]) + (row.address.includes("#") ? "#" + row.address.split("#").pop() : ""), text: row.snippet || ""
+      path: row.path, line: row.line, href: site.base + row.address, text: row.snippet || ""
     };
   }
 

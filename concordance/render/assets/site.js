@@ -155,11 +155,12 @@
       if (frame.scrollWidth > frame.clientWidth + 1) frame.tabIndex = 0; else frame.removeAttribute("tabindex");
     });
   }
+  var written = root.hasAttribute("data-live") ? $("#main").innerHTML : "";  /* before scripts touch it */
   reachable();
   addEventListener("resize", reachable);
 
   window.concordance = {
-    take: take, load: load, href: href, make: make, $: $, all: all, say: say, up: up, root: root, reachable: reachable,
+    take: take, load: load, href: href, make: make, $: $, all: all, say: say, up: up, root: root, reachable: reachable, written: written,
     base: new URL(up || "./", location.href).href
   };
 })();
