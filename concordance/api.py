@@ -72,10 +72,13 @@ def _folder(root: str, said: settings.Settings) -> str:
     return os.path.join(root, said.out)
 
 
-def build(root: str, jobs: int | None = None, progress: Progress = quiet, walked: Walked | None = None) -> Summary:
+def build(
+    root: str, jobs: int | None = None, progress: Progress = quiet, walked: Walked | None = None,
+    memory: Memory | None = None,
+) -> Summary:  # fmt: skip
     """Brings a repository's store up to date, and says what could not be read whole. `walked` are its files, where they
-    are known."""
-    return _build(root, _config(settings_of(root), jobs), progress, walked)
+    are known; `memory` is for who does so again and again."""
+    return _build(root, _config(settings_of(root), jobs), progress, walked, memory)
 
 
 def _build(

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from concordance import api, showing
+from concordance import api, batch, showing
 from concordance.config import Book
 from concordance.pipeline import FOLDER
 from concordance.query.answers import Row
 from concordance.query.index import Index
 from concordance.serve.crew import End
 from concordance.serve.desk import Desk
+from concordance.watching import Current, Watch
 
 
 def wishes_of(root: str) -> Book:
@@ -52,4 +54,8 @@ def keep_current(root: str, watch: bool, say: Callable[[str], None]) -> None:
         if step == "say":
             say(word)
 
-    api.build(root, None, progress)
+    threading.Thread(target=batch.follow_parent, daemon=True).start()
+    if watch:
+        Watch(Current(root, None, None, None, progress), False, lambda update: None).run()
+    else:
+        api.build(root, None, progress)

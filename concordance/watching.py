@@ -58,9 +58,10 @@ class Current:
     """A repository whose store and book are brought up to date, again and again."""
 
     def __init__(
-        self, root: str, out: str | None, wishes: Callable[[], Book], jobs: int | None, progress: Progress
+        self, root: str, out: str | None, wishes: Callable[[], Book] | None, jobs: int | None, progress: Progress
     ) -> None:
-        """`wishes` is asked before each update: the owners may set something else meanwhile."""
+        """`wishes` is asked before each update: the owners may set something else meanwhile. Without any, there is no
+        book, and the store alone is kept current."""
         self.root, self.out, self.wishes, self.jobs, self.progress = root, out, wishes, jobs, progress
         self._walked: source.Walked | None = None
         self._memory = Memory()
@@ -84,13 +85,19 @@ class Current:
         self._memory.whole = whole or (before is not None and _in_book(before, paths))
         self._walked = None  # until it is known to be in the store
         try:
-            summary, book = api.book(self.root, self.out, self.wishes(), self.jobs, self.progress, walked, self._memory)
+            summary, book = self._made(walked)
         except BaseException:
             self._memory.forget()
             raise
         self._walked, self._head, self._written = walked, head, book.out
         self._updates += 1
         return Update(summary, book, time.perf_counter() - began, self._updates == 1)
+
+    def _made(self, walked: source.Walked) -> tuple[Summary, BookSummary]:
+        if self.wishes is None:
+            summary = api.build(self.root, self.jobs, self.progress, walked, self._memory)
+            return summary, BookSummary(self.folder())
+        return api.book(self.root, self.out, self.wishes(), self.jobs, self.progress, walked, self._memory)
 
     def _is_same(self, walked: source.Walked, before: source.Walked | None) -> bool:
         """Whether nothing changed but our own book, whose pages are counted but are no files."""

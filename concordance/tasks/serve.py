@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import threading
 import webbrowser
-from contextlib import closing, suppress
+from contextlib import closing
 from functools import partial
 from types import ModuleType
 
@@ -18,7 +18,7 @@ import click
 from concordance import plugins
 from concordance.collect.source import find_root
 from concordance.config import cores
-from concordance.errors import StoreBroken
+from concordance.errors import ConcordanceError, StoreBroken
 from concordance.facts.store import Store
 from concordance.serve import front, listening, web
 from concordance.serve.crew import End
@@ -56,13 +56,14 @@ def command(
     meta = _meta(root, store, no_update)
     socket = listening.bound(host, port)
     with closing(socket):
+        # Before the readers, whose sockets it shall not hold.
+        updating = None if no_update else _updating(root, watch, socket)
         number = readers or min(2, cores())
         server = web.Web(root, os.path.join(store, "index.db"), partial(_read, root, watch), number, host, _log)
         version = front.version_of(root, meta, watch)
         server.begin_with(version, front.kept(root, version))
         address = listening.address_of(host, socket)
         click.echo(f"{address} shows {visible(root)}; Ctrl-C ends it")
-        updating = None if no_update else _updating(root, watch)
         if not no_browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         try:
@@ -79,16 +80,21 @@ def _read(root: str, live: bool, end: End) -> None:
     _module("serving").read(root, live, end)
 
 
-def _updating(root: str, watch: bool) -> multiprocessing.process.BaseProcess:
-    process = multiprocessing.get_context("fork").Process(target=_keep, args=(root, watch))
+def _updating(root: str, watch: bool, socket: End) -> multiprocessing.process.BaseProcess:
+    process = multiprocessing.get_context("fork").Process(target=_keep, args=(root, watch, socket))
     process.start()
     return process
 
 
-def _keep(root: str, watch: bool) -> None:
-    """The process that keeps the store current."""
-    with suppress(KeyboardInterrupt):
+def _keep(root: str, watch: bool, socket: End) -> None:
+    """The process that keeps the store current. What goes wrong there is said, and what is there is served."""
+    socket.close()
+    try:
         _module("serving").keep_current(root, watch, _log)
+    except (ConcordanceError, OSError) as error:
+        _log(f"{str(error).rstrip('.')}. The store is served as it is")
+    except KeyboardInterrupt:  # the server ends
+        pass
 
 
 def _meta(root: str, store: str, no_update: bool) -> dict[str, str]:
