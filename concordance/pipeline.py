@@ -118,7 +118,7 @@ class Build:
         with tempfile.TemporaryDirectory(prefix="concordance-") as scratch:
             lost = partial(self._lost, scratch)
             start = partial(batch.start, self.config.memory)
-            few = before is not None and len(changed) <= FEW
+            few = len(changed) <= FEW
             jobs = min(self.config.jobs, len(changed) or 1) if few else self.config.jobs
             workers = partial(parallel.Pool, jobs, start, ["concordance.batch"], self._patience, lost)
             pool = workers(fork=few)
