@@ -189,6 +189,14 @@ class Facts(Store):
             found += self._all(query, part)
         return found
 
+    def users_of(self, targets: Iterable[int]) -> list[tuple[int, int, int, int, int]]:
+        """Who uses some symbols: target, user, roles, trust, and how often."""
+        found: list[Any] = []
+        for part in _parts(targets):
+            query = f"SELECT target, user, roles, trust, times FROM used WHERE target IN ({', '.join('?' * len(part))})"  # noqa: S608
+            found += self._all(query, part)
+        return found
+
     def used_from_elsewhere(self, targets: Iterable[int], first: int, last: int) -> set[int]:
         """Those of some symbols that are used, with trust unique_name and above, by others than a stretch of ids."""
         found: set[int] = set()

@@ -14,15 +14,18 @@ from typing import NamedTuple
 
 from concordance import plugins
 from concordance.blocks import Page, Ref, To
+from concordance.query.cards import cards
 from concordance.query.folders.repository import name_of
 from concordance.query.index import Index
 from concordance.query.listing import listing, parts_of
 from concordance.query.structure import KEYED
 from concordance.render import listing as listings
 from concordance.render import shell
+from concordance.render.addresses import anchor
 from concordance.render.around import around
 from concordance.render.formats import html, markdown
 from concordance.render.siteaddresses import MarkdownAddresses, SiteAddresses
+from concordance.signs import visible
 
 from . import llms, openapi
 from .assets import assets
@@ -137,11 +140,22 @@ class Site:
             body = html.Body("Search", shell.search_page(), [])
             return self._window(address, meant.kind, Ref(To.LETTERS, ""), body)
         if meant.kind == OF_CARDS:
-            return None
+            return self._cards(meant.subject)
         if meant.part > parts_of(self.index.files[meant.subject].lines):
             return None
         body = listings.render(listing(self.index, meant.subject, meant.part), self.addresses)
         return self._window(address, meant.kind, Ref(To.SOURCE, meant.subject), body)
+
+    def _cards(self, path: str) -> Answered:
+        """What is shown when one points at names that a file defines; a key of pages is an address in the site."""
+        rows = {}
+        for card in cards(self.index, path):
+            told = [(name, value) for name, value in card._asdict().items() if name not in ("key", "page")]
+            row = {name: visible(value) if isinstance(value, str) else value for name, value in told if value != ""}
+            if card.page:
+                row["page"] = self.addresses.to("", self.addresses.page(Ref(To.DEFINITION, path, card.key)))
+            rows[anchor(card.key)] = row
+        return Answered(_bytes(script(f"cards:{self.addresses.stem(path)}", rows)), SCRIPT)
 
     def _tree(self, folder: str) -> Answered:
         """What lies in a folder, for the tree beside each page."""
