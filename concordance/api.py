@@ -33,6 +33,7 @@ from concordance.query.index import Index
 from concordance.query.totals import Totals, counted
 from concordance.render.summary import BookSummary, Compared, Verified
 
+SITE = "site"  # the folder of the site, where none is said
 PATIENCE = 3.0  # seconds that a question waits for a running build, where there is a store to answer from
 
 
@@ -108,6 +109,30 @@ def book(
     for page, reason in written.failed:
         progress("say", 0, 0, f"the page {page} could not be made: {reason}")
     return summary, written
+
+
+def site(
+    root: str, out: str | None = None, wishes: Book | None = None, jobs: int | None = None, progress: Progress = quiet
+) -> tuple[Summary, BookSummary]:
+    """Brings a repository's store up to date, and writes its site: pages for a browser, without a server."""
+    said = settings_of(root)
+    config = _config(said, jobs)
+    summary = _build(root, config, progress)
+    with _at_pages(root, summary, progress):
+        where, folder = out or os.path.join(root, FOLDER, SITE), os.path.join(root, FOLDER)
+        publish = _only_for_books("publishing").publish
+        written: BookSummary = publish(
+            root, folder, where, of_site(wishes or said.book), config, partial(_told, progress)
+        )
+    for page, reason in written.failed:
+        progress("say", 0, 0, f"the page {page} could not be made: {reason}")
+    return summary, written
+
+
+def of_site(book: Book) -> Book:
+    """What the pages of a site hold: the source has pages of its own there, and history does not get stale in what is
+    not kept with its source."""
+    return replace(book, source=False, history=True)
 
 
 @contextmanager

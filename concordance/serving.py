@@ -10,7 +10,6 @@ import os
 import signal
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 from concordance import api, batch, showing
@@ -24,9 +23,8 @@ from concordance.watching import Current, Watch
 
 
 def wishes_of(root: str) -> Book:
-    """What the pages of a site hold: as the owners have set, but the source has pages of its own, and history does not
-    get stale in a page that is made when it is asked for."""
-    return replace(api.settings_of(root).book, source=False, history=True)
+    """What the pages of a site hold, as the owners have set it now."""
+    return api.of_site(api.settings_of(root).book)
 
 
 def read(root: str, live: bool, end: End) -> None:

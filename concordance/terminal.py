@@ -141,13 +141,13 @@ def print_summary(
     if book is not None:
         did = [f"{book.written:,} written", f"{book.pages - book.written:,} unchanged"]
         did += [f"{book.removed:,} removed"] if book.removed else []
-        _line("pages", book.pages, [*did, f"{book.bytes / 1e6:,.1f} MB", f"{book.claims:,} claims"])
+        _line("pages", book.pages, [*did, f"{book.bytes / 1e6:,.1f} MB", *([f"{book.claims:,} claims"] if book.claims else [])])
     _line("time", None, [f"{seconds:.1f} s"])
     if verbose:
         print_seconds(summary)
     _line("store", None, [os.path.join(repo, FOLDER, "index.db")])
     if book is not None:
-        _line("book", None, [os.path.join(book.out, "index.md")])
+        _line("book", None, [os.path.join(book.out, book.front)])
 
 
 def _line(name: str, number: int | None, about: list[str]) -> None:

@@ -24,10 +24,11 @@ class BookSummary:
     changed: list[str] = field(default_factory=list)  # the pages that were written
     gone: list[str] = field(default_factory=list)  # those that were removed
     listing: bool = False  # whether the list of all pages was written
+    front: str = "index.md"  # the page to begin with
 
     def counts(self) -> dict[str, object]:
         """It without the names of pages, of which there may be many thousands."""
-        known = {key: value for key, value in self.__dict__.items() if key not in ("changed", "gone", "listing")}
+        known = {key: value for key, value in self.__dict__.items() if key not in ("changed", "gone", "listing", "front")}
         return {**known, "unchanged": self.pages - self.written}
 
 

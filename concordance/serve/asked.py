@@ -76,7 +76,7 @@ def _address(site: Site, row: Row) -> str | None:
     if not isinstance(path, str) or path not in site.index.categories:
         return None
     if not isinstance(line, int) or row.get("kind") == "file":
-        return site.addresses.page(Ref(To.FILE, path))
+        return site.addresses.link("", Ref(To.FILE, path)).removeprefix("./")
     return site.addresses.source("", path, line).removeprefix("./")
 
 

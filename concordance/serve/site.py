@@ -29,7 +29,7 @@ from concordance.signs import visible
 
 from . import llms, openapi
 from .assets import assets
-from .places import OF_CARDS, OF_SEARCH, OF_SOURCE, OF_TREE, PAGES, SITE_PAGES, Meant, Places
+from .places import ABOUT, DEFINITION, OF_CARDS, OF_SEARCH, OF_SOURCE, OF_TREE, PAGES, SITE_PAGES, Meant, Places
 
 HTML, MARKDOWN = "text/html; charset=utf-8", "text/markdown; charset=utf-8"
 SCRIPT, PLAIN, JSON = "text/javascript; charset=utf-8", "text/plain; charset=utf-8", "application/json"
@@ -81,7 +81,7 @@ class Site:
             for part in range(1, parts + 1):
                 found = self._beside(meant._replace(part=part))
                 if found is not None:
-                    yield self._address(meant._replace(part=part)), found
+                    yield self.address(meant._replace(part=part)), found
             return
         in_book = meant.kind in plugins.names(PAGES)
         for page in plugins.load(PAGES if in_book else SITE_PAGES, meant.kind).pages(self.index, meant.subject):
@@ -100,8 +100,11 @@ class Site:
     # --- pages
 
     def _page(self, meant: Meant) -> Page | None:
-        package = PAGES if meant.kind in plugins.names(PAGES) else SITE_PAGES
-        pages = plugins.load(package, meant.kind).pages(self.index, meant.subject)
+        module = plugins.load(PAGES if meant.kind in plugins.names(PAGES) else SITE_PAGES, meant.kind)
+        if hasattr(module, "part"):  # one of many, which need not all be made for it
+            found: Page | None = module.part(self.index, meant.subject, meant.part)
+            return found
+        pages = module.pages(self.index, meant.subject)
         return next((page for page in islice(pages, meant.part) if page.ref.part == meant.part), None)
 
     def _markdown(self, page: Page) -> Answered:
@@ -115,15 +118,22 @@ class Site:
         """A page with what stands around it."""
         name = name_of(self.index)
         links = around(self.addresses, name, address, ref, body.title)
+        views = links.views if kind != OF_SEARCH else []  # it is what a script puts there, and so is no Markdown
         window = shell.Window(
-            name, address, body.title, body.html, body.outline, kind, ref.path, links.views, links.folders,
+            name, address, body.title, body.html, body.outline, kind, ref.path, views, links.folders,
             live=self.live, api=self.api, pages=links.pages, name=links.name,
         )  # fmt: skip
         return Answered(_bytes(shell.whole(window)), HTML)
 
     # --- what only the site has, and is no page of blocks
 
-    def _address(self, meant: Meant) -> str:
+    def address(self, meant: Meant) -> str:
+        """Where something stands."""
+        if meant.kind in ABOUT:
+            return self.addresses.page(Ref(ABOUT[meant.kind], meant.subject, part=meant.part))
+        if meant.kind in plugins.names(SITE_PAGES):
+            path, _, key = meant.subject.partition("#") if meant.kind == DEFINITION else (meant.subject, "", "")
+            return self.addresses.page(Ref(To(meant.kind), path, key, part=meant.part))
         if meant.kind == OF_CARDS:
             return self.addresses.cards(meant.subject)
         if meant.kind == OF_TREE:
@@ -133,7 +143,7 @@ class Site:
         return self.addresses.page(Ref(To.SOURCE, meant.subject, part=meant.part))
 
     def _beside(self, meant: Meant) -> Answered | None:
-        address = self._address(meant)
+        address = self.address(meant)
         if meant.kind == OF_TREE:
             return self._tree(meant.subject)
         if meant.kind == OF_SEARCH:

@@ -13,10 +13,14 @@ from concordance import api, options, terminal
 @click.command("build")
 @click.argument("repo", default=".", type=click.Path(readable=False))
 @options.of_a_book
+@click.option(
+    "--format", "form", type=click.Choice(("markdown", "html")), default="markdown", show_default=True,
+    help="Write the book in Markdown, or as a site for browsers (default folder: .concordance/site).",
+)
 @click.option("--no-book", is_flag=True, help="Only bring the store up to date.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("--verbose", "-v", is_flag=True, help="Say how long each step took.")
-def command(repo: str, wishes: options.Wishes, no_book: bool, as_json: bool, verbose: bool) -> None:
+def command(repo: str, wishes: options.Wishes, form: str, no_book: bool, as_json: bool, verbose: bool) -> None:
     """Read every file of a repository, store what each says, and write the book of it.
 
     What is not said here is as the repository's concordance.toml says, else the default.
@@ -24,11 +28,14 @@ def command(repo: str, wishes: options.Wishes, no_book: bool, as_json: bool, ver
     \b
     concord build
     concord build ~/src/pytorch --out docs --verbose
+    concord build --format html --out site
     """
     began, written, wanted = time.perf_counter(), None, wishes.of(repo)
     with terminal.Bar() as bar:
         if no_book:
             summary = api.build(repo, wishes.jobs, bar.show)
+        elif form == "html":
+            summary, written = api.site(repo, wishes.out, wanted, wishes.jobs, bar.show)
         else:
             summary, written = api.book(repo, wishes.out, wanted, wishes.jobs, bar.show)
     totals = api.totals(repo, wanted)
