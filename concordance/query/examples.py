@@ -83,6 +83,17 @@ def examples(index: Index, path: str) -> list[Example]:
     return sorted(found, key=lambda example: (_RANKS[example.kind], order[example.key]))
 
 
+def examples_of(index: Index, path: str, place: int, most: int) -> list[Example]:
+    """A few real uses of one symbol: what its own documentation shows, and one from each of the best files."""
+    one = about(index, path)
+    own = _own(one, place)
+    found = [own] if own is not None else []
+    for site in _sites(one, place)[: most + 1]:
+        if len(found) < most:
+            found += _taken(one, index.opened(site.path), [place], 1)
+    return found
+
+
 _RANKS = {"documentation": 0, "example": 0, "test": 1, "caller": 2}
 _FIRST = frozenset((Kind.CLASS, Kind.FUNCTION, Kind.STRUCT, Kind.MACRO))
 

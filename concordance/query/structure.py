@@ -161,7 +161,7 @@ class Structure:
             pieces += [Mono(_said(symbol)), *self._at(symbol, len(group) > 1 or self._is_member(symbol))]
         blocks: list[Block] = []
         if len(group) == 1 and kind not in _PLAIN:
-            blocks += self._words(group[0])
+            blocks += self.words(group[0])
             pieces += self._dotted(self._used_by(group[0]))
         return Item(pieces, blocks)
 
@@ -203,7 +203,7 @@ class Structure:
 
     def _body(self, place: int) -> Iterator[Block]:
         symbol = self.about.symbols[place]
-        yield from self._words(place)
+        yield from self.words(place)
         if symbol.kind in _PLAIN or symbol.kind in _AROUND:
             return
         told = list(self._facts(place))
@@ -213,7 +213,7 @@ class Structure:
                 [cite, *(piece for number, one in enumerate(told) for piece in ([" · ", *one] if number else one))]
             )
 
-    def _words(self, place: int) -> Iterator[Block]:
+    def words(self, place: int) -> Iterator[Block]:
         """What the author says of a definition, quoted."""
         symbol = self.about.symbols[place]
         if symbol.doc:

@@ -41,7 +41,7 @@ def uses_of(index: Index, symbols: Collection[Place], least: int, page: Page) ->
     """The uses of some symbols with so much trust. A cursor is a number of files, and of uses in the file behind
     them."""
     targets = frozenset(symbol.id for symbol in symbols)
-    files = _files(index, symbols, least)
+    files = files_of(index, symbols, least)
     # A name that means two of the symbols is one use, and a guess is not counted beside better: the file knows.
     sure = len(files) > _EXACTLY or (len(targets) == 1 and least == Trust.UNIQUE_NAME)
     skipped, begun = _from_cursor(page.cursor, len(files))
@@ -77,8 +77,8 @@ def _from_cursor(cursor: str, files: int) -> tuple[int, int]:
     return int(parts[0]), int(parts[1])
 
 
-def _files(index: Index, symbols: Collection[Place], least: int) -> list[tuple[str, int]]:
-    """The files that use some symbols, with how often."""
+def files_of(index: Index, symbols: Collection[Place], least: int) -> list[tuple[str, int]]:
+    """The files that use some symbols, in the order of an answer, with how often; of several symbols, about."""
     own = {symbol.path for symbol in symbols}
     sure: dict[int, bool] = {}
     times: dict[int, int] = {}

@@ -132,7 +132,7 @@ class Site:
         if meant.kind in ABOUT:
             return self.addresses.page(Ref(ABOUT[meant.kind], meant.subject, part=meant.part))
         if meant.kind in plugins.names(SITE_PAGES):
-            path, _, key = meant.subject.partition("#") if meant.kind == DEFINITION else (meant.subject, "", "")
+            path, _, key = meant.subject.rpartition("#") if meant.kind == DEFINITION else (meant.subject, "", "")
             return self.addresses.page(Ref(To(meant.kind), path, key, part=meant.part))
         if meant.kind == OF_CARDS:
             return self.addresses.cards(meant.subject)
@@ -172,9 +172,9 @@ class Site:
         inside = self._inside[folder]
         start = len(folder) + 1 if folder else 0
         rows: list[tuple[str, str, bool]] = [
-            (one[start:], self.addresses.page(Ref(To.INDEX, one)), True) for one in inside[0]
+            (visible(one[start:]), self.addresses.page(Ref(To.INDEX, one)), True) for one in inside[0]
         ]
-        rows += [(one[start:], self.addresses.page(Ref(To.FILE, one)), False) for one in inside[1]]
+        rows += [(visible(one[start:]), self.addresses.page(Ref(To.FILE, one)), False) for one in inside[1]]
         return Answered(_bytes(script(f"tree:{folder}", rows)), SCRIPT)
 
     @cached_property
