@@ -147,7 +147,7 @@ def _path(window: Window) -> str:
 
 def _views(window: Window) -> str:
     """Pages about the same file or folder; this one has no address."""
-    if len(window.views) < 2:
+    if len(window.views) < 2 or window.kind == "search":
         return ""
     here = window.address.rpartition("/")[2]
     rows = []

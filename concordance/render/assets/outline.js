@@ -15,6 +15,11 @@
     for (var place = 0; place < heads.length; place++) {
       if (heads[place] && heads[place].getBoundingClientRect().top < 120) now = place;
     }
+    /* At the end of a page its last headings cannot come to the top: the one that was asked for is meant. */
+    if (innerHeight + scrollY >= document.documentElement.scrollHeight - 2) {
+      var asked = links.findIndex(function (link) { return link.hash === location.hash; });
+      if (asked > now) now = asked;
+    }
     links.forEach(function (link, place) {
       if (place === now) {
         if (link.hasAttribute("aria-current")) return;
@@ -28,6 +33,7 @@
   addEventListener("scroll", function () {
     if (!wanted) { wanted = true; requestAnimationFrame(mark); }
   }, { passive: true });
+  addEventListener("hashchange", mark);
   document.addEventListener("concordance:changed", gather);
   gather();
 })();

@@ -4,10 +4,11 @@
   var site = window.concordance, make = site.make, nav = site.$("#tree");
   var here = location.href.replace(/[?#].*/, "");
 
-  /* What a page is about: all views of a file mean the same entry. */
+  /* What a page is about: all views of a file mean the same entry, however its address is written. */
   function subject(url) {
-    return url.replace(/[?#].*/, "")
-      .replace(/_defs\/[^/]*$/, "").replace(/(_docs|_kw|_source)(\.\d+)?\.html$/, "")
+    var path = url.replace(/[?#].*/, "");
+    try { path = path.split("/").map(decodeURIComponent).join("/"); } catch (bytes) { /* a name that is no text */ }
+    return path.replace(/_defs\/[^/]*$/, "").replace(/(_docs|_kw|_source)(\.\d+)?\.html$/, "")
       .replace(/\/(index|doc|sub|map)(\.\d+)?\.html$/, "/");
   }
   var mine = subject(here);

@@ -1,0 +1,282 @@
+"""The site in a real browser: read, search, follow; by keys alone, in the dark, on a phone; from a server and a disk."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import browser
+import program
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from concordance import api
+
+KINDS = [  # a page of each kind
+    "index.html", "doc.html", "sub.html", "abacus/index.html", "abacus/ledger.py_docs.html",
+    "abacus/ledger.py_source.html", "abacus/ledger.py_kw.html", "abacus/ledger.py_defs/def-Ledger.html", "keywords.html", "comprehensive_book.html",
+    "verification_report.html", "search.html?q=ledger",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONCORDANCE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        made = browser.repository(tmp_path_factory.mktemp("site"))
+        api.build(str(made), 1)
+        return made
+
+
+@pytest.fixture(scope="module")
+def address(root: Path) -> Iterator[str]:
+    with browser.served(root) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser.chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def reader(chromium: Browser, address: str) -> Iterator[browser.Reader]:
+    with browser.reading(chromium, address) as found:
+        yield found
+
+
+def hits(page: Page) -> list[str]:
+    page.wait_for_selector(".hit")
+    return page.locator(".hit .name").all_inner_texts()
+
+
+# --- reading
+
+
+def test_a_page_stands_in_its_tree_and_outline(reader: browser.Reader) -> None:
+    page = reader.open("abacus/ledger.py_docs.html")
+    expect(page.locator("#tree .top-level [aria-current]")).to_have_text("ledger.py")
+    expect(page.locator(".path")).to_contain_text("abacus")
+    expect(page.locator(".views [aria-current]")).to_have_text("Documentation")
+    page.click("#outline >> text=Dependencies")
+    expect(page.locator("#outline [aria-current]")).to_contain_text("Dependencies")
+    page.click("#tree >> text=rounding.py")
+    expect(page.locator("h1")).to_contain_text("rounding.py")
+    page.click(".views >> text=Source")
+    expect(page.locator("#L1")).to_be_visible()
+
+
+def test_a_definition_leads_to_its_uses_and_back(reader: browser.Reader) -> None:
+    page = reader.open("abacus/ledger.py_source.html")
+    page.click(".line code a.d:has-text('Ledger')")
+    expect(page.locator("h1")).to_contain_text("Ledger")
+    page.locator("main a[href*='_source.html#L']:not([href*='ledger.py_source'])").first.click()
+    expect(page.locator(".line.on").first).to_contain_text("Ledger")
+    page.go_back()
+    page.go_back()
+    assert reader.at().startswith("abacus/ledger.py_source.html")
+
+
+def test_lines_are_chosen_by_their_numbers(reader: browser.Reader) -> None:
+    page = reader.open("abacus/ledger.py_source.html#L20-L22")
+    expect(page.locator(".line.on")).to_have_count(3)
+    page.click("#L5 .n")
+    assert reader.at().endswith("#L5")
+    page.click("#L9 .n", modifiers=["Shift"])
+    assert reader.at().endswith("#L5-L9")
+    expect(page.locator(".line.on")).to_have_count(5)
+    page.go_back()
+    expect(page.locator(".line.on")).to_have_count(1)
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('.source'))")
+    assert "Ledger" in page.evaluate("getSelection().toString()")
+    assert not re.search(r"^\s*\d+\s*class", page.evaluate("getSelection().toString()"), re.MULTILINE)
+
+
+def test_a_card_says_what_a_name_is(reader: browser.Reader) -> None:
+    page = reader.open("abacus/ledger.py_source.html")
+    link = page.locator(".line code a[data-c]:has-text('Overflow')").last
+    link.hover()
+    expect(page.locator("#card")).to_contain_text("The sum left the range")
+    box, name = page.locator("#card").bounding_box(), link.bounding_box()
+    assert box and name and (box["y"] >= name["y"] + name["height"] or box["y"] + box["height"] <= name["y"])
+    page.keyboard.press("Escape")
+    expect(page.locator("#card")).to_have_count(0)
+    page.mouse.move(0, 0)
+    page.locator(".line code a").first.focus()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.hasAttribute('data-c')"):
+            break
+    expect(page.locator("#card")).to_be_visible()
+    assert page.evaluate("document.activeElement.getAttribute('aria-describedby')") == "card"
+
+
+# --- searching
+
+
+def test_results_as_one_types(reader: browser.Reader) -> None:
+    page = reader.open("index.html")
+    page.keyboard.press("/")
+    page.keyboard.type("Ledge", delay=15)
+    assert any("Ledger" in name for name in hits(page))
+    expect(page.locator("#search")).to_have_attribute("aria-expanded", "true")
+    page.keyboard.press("ArrowDown")
+    chosen = page.get_attribute("#search", "aria-activedescendant")
+    expect(page.locator(f"#{chosen}")).to_have_attribute("aria-selected", "true")
+    there = page.get_attribute(f"#{chosen}", "href")
+    page.keyboard.press("Enter")
+    page.wait_for_url(there or "")
+    page.keyboard.press("s")
+    expect(page.locator("#search")).to_be_focused()
+
+
+def test_a_question_stands_in_the_address(reader: browser.Reader) -> None:
+    page = reader.open("search.html?q=ledger")
+    both = len(hits(page))
+    page.click(".kinds >> text=Classes")
+    expect(page).to_have_url(re.compile(r"q=class%3Aledger"))
+    expect(page.locator(".kinds [aria-pressed=true]")).to_have_text("Classes")
+    browser.until(lambda: 0 < page.locator(".hit").count() < both)
+    page.go_back()
+    browser.until(lambda: page.locator(".hit").count() == both)
+    expect(page.locator("#search")).to_have_value("ledger")
+    page.fill("#search", "in:abacus ledger")
+    page.wait_for_url(re.compile("abacus"))
+    browser.until(lambda: all(one.startswith("abacus/") for one in page.locator(".hit .where").all_inner_texts()))
+
+
+@pytest.mark.parametrize("asked", ['"open', "   ", "x" * 5000, "fn:", "zzqqxxyy", "<b>&amp;</b>", "\\", "in:nowhere x"])
+def test_a_broken_question_is_told_what_to_do(asked: str, chromium: Browser, address: str) -> None:
+    reader = browser.Reader(chromium, address)
+    page = reader.open("index.html")
+    page.fill("#search", asked)
+    page.wait_for_timeout(250)
+    if asked.strip():
+        expect(page.locator("#found .told, #found .hit").first).to_be_visible()
+    reader.open(f"search.html?q={quote(asked[:1500])}")
+    expect(page.locator("#count")).not_to_be_empty()
+    wrong = [one for one in reader.wrong if "400" not in one]  # the browser itself notes that the server said so
+    reader.context.close()
+    assert wrong == []
+
+
+# --- by keys, in the dark, on a phone
+
+
+def test_all_by_keys(reader: browser.Reader) -> None:
+    page = reader.open("abacus/ledger.py_docs.html")
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+    page.keyboard.press("?")
+    expect(page.locator("#keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#keys")).not_to_be_visible()
+    page.wait_for_selector("#tree .top-level")
+    page.keyboard.press("t")
+    assert page.evaluate("document.activeElement.closest('#tree') !== null")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("o")
+    assert page.evaluate("document.activeElement.closest('#outline') !== null")
+    page.keyboard.press("v")
+    page.wait_for_url("**/ledger.py_source.html")
+    page.keyboard.press("u")
+    page.wait_for_url("**/abacus/index.html")
+
+
+def test_dark_is_remembered(chromium: Browser, address: str) -> None:
+    with browser.reading(chromium, address, color_scheme="dark") as reader:
+        page = reader.open("index.html")
+        colour = "getComputedStyle(document.body).backgroundColor"
+        dark = page.evaluate(colour)
+        page.keyboard.press("d")
+        light = page.evaluate(colour)
+        assert dark != light == "rgb(255, 255, 255)"
+        page.reload()
+        assert page.evaluate(colour) == light
+        page.click("[data-does=theme]")
+        assert page.evaluate(colour) == dark
+
+
+def test_a_phone(chromium: Browser, address: str) -> None:
+    with browser.reading(chromium, address, viewport={"width": 360, "height": 740}, has_touch=True) as reader:
+        for kind in KINDS:
+            page = reader.open(kind)
+            assert reader.too_wide() <= 0, kind
+        page = reader.open("abacus/ledger.py_docs.html")
+        page.wait_for_selector("#tree .top-level", state="attached")
+        expect(page.locator("#tree")).not_to_be_visible()
+        page.tap("[data-does=tree]")
+        expect(page.locator("#tree >> text=rounding.py")).to_be_in_viewport()
+        page.keyboard.press("Escape")
+        expect(page.locator("#tree")).not_to_be_visible()
+        page.tap("[data-does=outline]")
+        page.tap("#outline >> text=Dependencies")
+        expect(page.locator("#outline")).not_to_be_visible()
+
+
+def test_axe_finds_nothing(reader: browser.Reader) -> None:
+    for kind in KINDS:
+        page = reader.open(kind)
+        page.wait_for_selector("#tree .top-level")
+        if "search" in kind:
+            hits(page)
+        assert reader.violations() == [], kind
+        page.evaluate("document.documentElement.dataset.theme = 'dark'")
+        assert reader.violations("color-contrast", "link-in-text-block") == [], f"{kind}, dark"
+
+
+def test_axe_would_find_something(reader: browser.Reader) -> None:
+    page = reader.open("index.html")
+    page.evaluate("document.querySelector('main p').style.color = '#ccc'")
+    assert any("color-contrast" in one for one in reader.violations())
+
+
+# --- names that mean harm
+
+
+def test_hostile_names(reader: browser.Reader) -> None:
+    page = reader.open("odd%20names/index.html")
+    page.wait_for_selector("#tree .top-level")
+    for number, name in enumerate(browser.HOSTILE):
+        if "/" in name:
+            continue
+        page = reader.open("odd%20names/index.html")
+        link = page.locator(f'main a[href$="{quote(name, safe="+,=-._~@")}_docs.html"]').first
+        link.click()
+        shown = name.replace("\u202e", "\\u202e")
+        expect(page.locator("h1")).to_contain_text(shown)
+        expect(page.locator("#tree .top-level [aria-current]")).to_have_text(shown)
+        page.click(".views >> text=Source")
+        expect(page.locator("#L1")).to_contain_text(f"{number}")
+        assert page.locator("main b:has-text('bold')").count() == 0
+    page.fill("#search", "odd_0")
+    page.wait_for_selector(".hit")
+    page.click(".hit >> nth=0")
+    expect(page.locator("h1")).to_contain_text("alert(1)")
+
+
+# --- live
+
+
+def test_an_edit_shows_without_losing_the_place(chromium: Browser, root: Path, tmp_path: Path) -> None:
+    made = tmp_path / "live"
+    made.mkdir()
+    lines = [f"def f{number}():\n    return {number}\n\n" for number in range(200)]
+    program.write(made, {"many.py": "".join(lines)})
+    api.build(str(made), 1)
+    with browser.served(made, "--watch") as address, browser.reading(chromium, address) as reader:
+        page = reader.open("many.py_source.html#L301")
+        page.wait_for_timeout(700)  # the page must listen before there is something to hear
+        before = page.evaluate("document.getElementById('L301').getBoundingClientRect().top")
+        program.write(made, {"many.py": "".join([*lines[:100], "def between():\n    return 'new'\n\n", *lines[100:]])})
+        page.wait_for_selector("text=between", state="attached", timeout=20000)
+        expect(page.locator("#said")).to_have_text("Updated")
+        assert abs(page.evaluate("document.getElementById('L301').getBoundingClientRect().top") - before) < 80
+        assert os.path.exists(made / ".concordance")
