@@ -202,8 +202,8 @@ class Facts(Store):
         found: set[int] = set()
         for part in _parts(targets):
             query = (
-                f"SELECT DISTINCT target FROM used WHERE target IN ({', '.join('?' * len(part))}) "  # noqa: S608
-                "AND trust >= ? AND user NOT BETWEEN ? AND ?"
+                f"WITH asked (id) AS (VALUES {', '.join(['(?)'] * len(part))}) SELECT id FROM asked WHERE EXISTS "  # noqa: S608
+                "(SELECT 1 FROM used WHERE target = id AND trust >= ? AND user NOT BETWEEN ? AND ?)"
             )
             found.update(row[0] for row in self._all(query, (*part, Trust.UNIQUE_NAME, first, last)))
         return found
@@ -351,6 +351,17 @@ class Facts(Store):
         row = self._row("SELECT packed FROM change WHERE path = ?", schema.stored_path(path))
         decode = msgspec.msgpack.Decoder(schema.StoredChange).decode
         return schema.change_from(path, self._decoded(decode, row[0])) if row else None
+
+    def changes(self, folder: str = "") -> Iterator[Change]:
+        """The history of every path below a folder, those that are gone among them."""
+        where, bounds = "", tuple[object, ...]()
+        if folder:
+            where = " WHERE path >= ? AND path < ? OR path >= ? AND path < ?"  # a name in no encoding is bytes
+            start, end = f"{folder}/", f"{folder}0"  # which follows the slash
+            bounds = (start, end, os.fsencode(start), os.fsencode(end))
+        decode = msgspec.msgpack.Decoder(schema.StoredChange).decode
+        for path, packed in self._rows(f"SELECT path, packed FROM change{where}", bounds):  # noqa: S608
+            yield schema.change_from(schema.path_from(path), self._decoded(decode, packed))
 
 
 def said(found: Iterable[Finding], category: str) -> list[Finding]:

@@ -6,8 +6,10 @@ has one where the definition stands, too, for that is where a reader comes to.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from concordance.extract.engine import language_of
-from concordance.model import RUN, TYPES, Kind, Trust
+from concordance.model import KINDS, RUN, TYPES, Kind, Trust
 
 from .index import Index
 from .reads import kept
@@ -27,14 +29,30 @@ def users_in(index: Index, path: str) -> list[tuple[int, int]]:
 def with_pages(index: Index, path: str) -> frozenset[int]:
     """The places of a file's symbols that have pages of their own."""
     file = index.opened(path)
-    base, symbols = file.base, file.symbols
-    last = base + len(symbols)
-    found = {place for place, user in users_in(index, path) if place >= 0 and not base <= user <= last}
+    base, last = file.base, file.base + len(file.symbols)
+    places = [place for place, symbol in enumerate(file.symbols) if symbol.kind in OWN_PAGE]
+    own = index.facts.used_from_elsewhere((base + 1 + place for place in places), base, last)
+    found = {one - base - 1 for one in own}
     if language_of(file.file.language).has_prototypes:
-        wanted: dict[int, list[int]] = {}
-        for place, symbol in enumerate(symbols):
-            if place not in found and not symbol.declaration and symbol.kind in OWN_PAGE:
-                for one in index.namesakes(symbol.key, True):
-                    wanted.setdefault(one, []).append(place)
-        found.update(place for one in index.facts.used_from_elsewhere(wanted, base, last) for place in wanted[one])
-    return frozenset(place for place in found if symbols[place].kind in OWN_PAGE)
+        declared: dict[int, list[int]] = {}
+        for place in places:
+            if place not in found and not file.symbols[place].declaration:
+                for one in index.namesakes(file.symbols[place].key, True):
+                    declared.setdefault(one, []).append(place)
+        there = index.facts.used_from_elsewhere(declared, base, last)
+        found.update(place for one in there for place in declared[one])
+    return frozenset(found)
+
+
+def has_page(index: Index, identity: int) -> bool:
+    """The same of one symbol, by its id."""
+    path = index.path_of(identity)
+    if not index.keys[identity] or KINDS[index.kinds[identity]] not in OWN_PAGE:
+        return False
+    number = bisect_right(index.starts, identity)
+    first = index.starts[number - 1]
+    last = index.starts[number] - 1 if number < len(index.starts) else len(index.keys)
+    found = index.facts.used_from_elsewhere((identity,), first, last)
+    if not found and language_of(index.language_of(path)).has_prototypes and not index.declared[identity]:
+        found = index.facts.used_from_elsewhere(index.namesakes(index.keys[identity], True), first, last)
+    return bool(found)

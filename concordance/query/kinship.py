@@ -15,7 +15,7 @@ from concordance.model import TYPES, Kind, Symbol
 
 from .about import About, ref_of
 from .answers import clean
-from .definitions import with_pages
+from .definitions import has_page, with_pages
 from .index import Index
 from .markup.said import first_sentence
 from .structure import plural
@@ -37,10 +37,7 @@ class Above(NamedTuple):
 def link(index: Index, identity: int) -> Ref:
     """A link to a definition: to its own page where it has one, else to its place on the page of its file."""
     ref = ref_of(index, identity)
-    if ref.to != To.SYMBOL:
-        return ref
-    place = identity - index.base_of(ref.path) - 1
-    return ref._replace(to=To.DEFINITION) if place in with_pages(index, ref.path) else ref
+    return ref._replace(to=To.DEFINITION) if has_page(index, identity) else ref
 
 
 def above(index: Index, identity: int) -> list[Above]:
