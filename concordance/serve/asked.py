@@ -18,6 +18,7 @@ from concordance.blocks import Ref, To
 from concordance.errors import ConcordanceError, UserError
 from concordance.query.answers import Option, Row, options_of
 from concordance.query.asking import COMMANDS, ask
+from concordance.query.definitions import has_page
 from concordance.query.index import Index, UnknownPath
 from concordance.query.names import UnknownName
 
@@ -71,13 +72,25 @@ def _rows(site: Site, command: str, given: dict[str, str]) -> Found:
 
 
 def _address(site: Site, row: Row) -> str | None:
-    """Where what a row names stands on the site: its line in the source; a file's is its page."""
+    """Where what a row names stands on the site: a definition's own page, else its line; a file's is its page."""
     path, line = row.get("path"), row.get("line")
     if not isinstance(path, str) or path not in site.index.categories:
         return None
     if not isinstance(line, int) or row.get("kind") == "file":
         return site.addresses.link("", Ref(To.FILE, path)).removeprefix("./")
+    key = _defined(site.index, path, line, str(row.get("symbol") or row.get("qualified") or ""))
+    if key:
+        return site.addresses.link("", Ref(To.DEFINITION, path, key)).removeprefix("./")
     return site.addresses.source("", path, line).removeprefix("./")
+
+
+def _defined(index: Index, path: str, line: int, name: str) -> str:
+    """The key of what is defined on a line under a name, if it has a page of its own."""
+    file = index.opened(path)
+    for place, symbol in enumerate(file.symbols):
+        if symbol.line == line and name.endswith(symbol.name):
+            return symbol.key if has_page(index, file.base + 1 + place) else ""
+    return ""
 
 
 def _shown(index: Index, command: str, given: Mapping[str, str], more: More) -> Found:

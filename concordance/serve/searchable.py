@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from concordance import plugins
 from concordance.blocks import Ref, To
 from concordance.model import KINDS, Category, Kind
 from concordance.query.answers import clean
+from concordance.query.definitions import has_page
 from concordance.query.index import Index
 from concordance.render.addresses import anchor
 from concordance.render.siteaddresses import SiteAddresses
@@ -30,8 +30,8 @@ _DEEPEST = 16  # letters
 _ROWS = 4  # definitions that a name shows; the page of its letter has all
 _WORDS = frozenset((Kind.KEY, Kind.HEADING, Kind.LABEL))
 _WEIGHT = {
-    Kind.CLASS: 12, Kind.STRUCT: 12, Kind.INTERFACE: 12, Kind.MODULE: 10, Kind.FUNCTION: 10, Kind.ENUM: 9, Kind.MACRO: 7,
-    Kind.TYPE: 7, Kind.METHOD: 6, Kind.PROPERTY: 5, Kind.CONSTANT: 5, Kind.OPERATOR: 5, Kind.TARGET: 4,
+    Kind.CLASS: 12, Kind.STRUCT: 12, Kind.INTERFACE: 12, Kind.MODULE: 10, Kind.FUNCTION: 10, Kind.ENUM: 9,
+    Kind.MACRO: 7, Kind.TYPE: 7, Kind.METHOD: 6, Kind.PROPERTY: 5, Kind.CONSTANT: 5, Kind.OPERATOR: 5, Kind.TARGET: 4,
 }  # fmt: skip
 _PURPOSE = {Category.SOURCE: 12, Category.BUILD: 6, Category.CONFIGURATION: 6, Category.DOCUMENTATION: 6}
 FILE, CONCEPT = "file", "keyword"
@@ -96,9 +96,10 @@ def keys(name: str) -> set[str]:
 
 def _of_symbols(index: Index) -> tuple[list[Name], list[Name]]:
     """The names of code, and those of texts and data."""
-    census, used, own = index.census, index.census.used_by, _own_pages(index)
+    census, used = index.census, index.census.used_by
     lines = _Lines(index)
-    code, words = [], []
+    code: list[Name] = []
+    words: list[Name] = []
     for name, ids in census.by_name.items():
         scores = {one: _score(index, one, used[one]) for one in ids}
         best = sorted(ids, key=lambda one: (-scores[one], index.path_of(one), one))
@@ -106,7 +107,7 @@ def _of_symbols(index: Index) -> tuple[list[Name], list[Name]]:
         for one in best[:_ROWS]:
             path, key = index.path_of(one), index.keys[one]
             home = ".".join(clean(key)[:-1])
-            page = anchor(key) if (path, key) in own else ""
+            page = anchor(key) if has_page(index, one) else ""
             rows.append(Row(index.kinds[one], path, lines.of(one, path), home, page))
         entry = Name(name, scores[best[0]], len(ids), rows)
         (words if all(KINDS[index.kinds[one]] in _WORDS for one in best) else code).append(entry)
@@ -130,18 +131,6 @@ class _Lines:
         if path not in self._known:
             self._known[path] = {place.id: place.line for place in self._index.facts.symbols_in(path)}
         return self._known[path].get(identity, 1)
-
-
-def _own_pages(index: Index) -> set[tuple[str, str]]:
-    """The definitions that have a page of their own, by path and key."""
-    package = "concordance.query.sitepages"
-    if "definition" not in plugins.names(package):
-        return set()
-    found = set()
-    for subject in plugins.load(package, "definition").subjects(index):
-        path, _, key = subject.rpartition("#")
-        found.add((path, key))
-    return found
 
 
 def _of_files(index: Index) -> Iterator[Name]:

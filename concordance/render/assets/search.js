@@ -52,16 +52,16 @@
       return reply.json().then(function (said) {
         if (!reply.ok) return { rows: [], note: said.error ? said.error[0].toUpperCase() + said.error.slice(1) + ". " + (said.what_to_do || "") : "The server could not answer; try again." };
         var rows = said.filter(function (row) { return row.address; }).map(fromRow);
-        return { rows: rows, total: rows.length, note: decodeURIComponent(reply.headers.get("X-Note") || "") };
+        return { rows: rows, total: rows.length, full: rows.length >= most, note: decodeURIComponent(reply.headers.get("X-Note") || "") };
       });
     });
   }
 
   function fromRow(row) {
-    var dot = (row.symbol || "").replace(/::/g, ".").lastIndexOf(".");
-    var name = row.symbol ? row.symbol.slice(dot + 1) : row.path.split("/").pop();
+    var name = row.symbol ? /(?:^|::|[.#])([^.:#]+|operator.*)$/.exec(row.symbol) : null;
+    var shown = row.symbol ? (name ? name[1] : row.symbol) : row.path.split("/").pop();
     return {
-      name: name, home: row.symbol && dot > 0 ? row.symbol.slice(0, row.symbol.length - name.length) : "", kind: row.kind || "file",
+      name: shown, home: row.symbol ? row.symbol.slice(0, row.symbol.length - shown.length) : "", kind: row.kind || "file",
       path: row.path, line: row.line, href: site.base + row.address, text: row.snippet || ""
     };
   }
@@ -120,13 +120,19 @@
     return found.note || "";
   }
 
+  function number(found) {
+    var count = found.rows.length;
+    if (found.full) return "The best " + count + ". More words, a kind or in:folder show others.";
+    if (found.total > count) return "The best " + count + " of about " + found.total.toLocaleString("en") + ". More letters show others.";
+    return count + (count === 1 ? " result" : " results");
+  }
+
   function show(found) {
     if (page) {
       $("main .kinds").replaceChildren.apply($("main .kinds"), found.asked.text ? buttons(found.asked) : []);
       page.replaceChildren();
       if (found.rows.length) page.append(list(found));
-      $("#count").textContent = told(found) || (found.rows.length + (found.rows.length === 1 ? " result" : " results") + (found.total > found.rows.length ? ", best first, of " + found.total.toLocaleString("en") : ""));
-      field.removeAttribute("aria-expanded");
+      $("#count").textContent = told(found) || number(found);
     } else {
       panel.replaceChildren(make("div", { class: "kinds", role: "group", "aria-label": "Kinds" }));
       var kinds = panel.firstChild;
