@@ -15,6 +15,7 @@ from concordance.model import TYPES, Kind, Symbol
 
 from .about import About, ref_of
 from .answers import clean
+from .classtree import class_tree
 from .definitions import has_page, with_pages
 from .index import Index
 from .markup.said import first_sentence
@@ -67,7 +68,7 @@ def members(one: About, place: int) -> Iterator[Block]:
         by_kind.setdefault(one.symbols[member].kind, []).append(member)
     for kind in sorted(by_kind, key=lambda kind: _ORDER.get(Kind(kind), len(_ORDER))):
         inside = by_kind[kind]
-        yield Heading(3, [plural(kind, len(inside)).partition(" ")[2].capitalize()])
+        yield Heading(3, [plural(kind, 2).partition(" ")[2].capitalize()])
         yield Table(("Name", "What it says", "Line"), [_member(one, member) for member in inside])
     yield from _inherited(one, place)
 
@@ -159,6 +160,18 @@ def _below(index: Index, identity: int) -> int:
                 seen.add(heir)
                 left.append(heir)
     return len(seen)
+
+
+def kin(one: About, place: int) -> Iterator[Block]:
+    """A class with all that it extends, and what extends it, drawn."""
+    index, identity = one.index, one.base + 1 + place
+    every = [identity, *(base.id for base in above(index, identity))]
+    bases = {now: [base for _, base in index.facts.bases_of(now, now) if base in every] for now in every}
+    heirs = {identity: sorted({heir for heir, _ in index.facts.heirs_of(identity, identity)}, key=_by_path(index))}
+    tree = class_tree([identity], bases, heirs, lambda other: link(index, other))
+    if tree is not None:
+        yield Heading(2, ["Class hierarchy"])
+        yield tree
 
 
 # --- methods

@@ -18,7 +18,7 @@ from .answers import Page, WrongCursor, rank_of
 from .index import Index
 from .opened import Claim, Opened
 
-_EXACTLY = 40  # files that are opened for their number of uses, where the store can only say it about
+EXACTLY = 40  # files that are opened for their number of uses, where the store can only say it about
 
 
 class Use(NamedTuple):
@@ -43,7 +43,7 @@ def uses_of(index: Index, symbols: Collection[Place], least: int, page: Page) ->
     targets = frozenset(symbol.id for symbol in symbols)
     files = files_of(index, symbols, least)
     # A name that means two of the symbols is one use, and a guess is not counted beside better: the file knows.
-    sure = len(files) > _EXACTLY or (len(targets) == 1 and least == Trust.UNIQUE_NAME)
+    sure = len(files) > EXACTLY or (len(targets) == 1 and least == Trust.UNIQUE_NAME)
     skipped, begun = _from_cursor(page.cursor, len(files))
     rows: list[Use] = []
     total, cursor = 0, ""

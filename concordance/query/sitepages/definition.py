@@ -28,16 +28,17 @@ from concordance.blocks import (
 from concordance.facts.read import Place
 from concordance.model import TYPES, Category, Trust
 from concordance.query.about import About, about, ref_of
+from concordance.query.answers import Page as Asked
 from concordance.query.answers import full_name
 from concordance.query.calls import callers
 from concordance.query.declared import joined
 from concordance.query.definitions import with_pages
 from concordance.query.examples import examples_of
 from concordance.query.index import Index
-from concordance.query.kinship import bases, by_file, heirs, link, members, overrides
+from concordance.query.kinship import bases, by_file, heirs, kin, link, members, overrides
 from concordance.query.reach import MOST, STEPS, command, overridden, places, reached, reasons, starts_of
 from concordance.query.structure import Structure
-from concordance.query.uses import files_of, uses_in, with_missed
+from concordance.query.uses import EXACTLY, files_of, uses_in, uses_of, with_missed
 
 _FIRST, _NEXT = 150, 600  # uses on the first page, and on each further one; a file's are not parted
 _CALLERS = 200  # that are named; each call is among the uses
@@ -94,6 +95,7 @@ class _Definition:
     def _blocks(self) -> Iterator[Block]:
         yield from self._what()
         if self.symbol.kind in TYPES:
+            yield from kin(self.one, self.place)
             yield from bases(self.one, self.place)
             yield from members(self.one, self.place)
         yield from overrides(self.one, self.places)
@@ -130,8 +132,7 @@ class _Definition:
             yield Item([Strong("In"), ": ", link(self.index, one.base + 1 + symbol.parent)])
         for other in self.places[1:]:
             word = "Declared" if other.declaration else "Defined"
-            said = "also" if (word == "Declared") == symbol.declaration else "too"
-            yield Item([Strong(f"{word} {said}"), ": ", Line(other.path, other.line, 0, f"{other.path}:{other.line}")])
+            yield Item([Strong(f"Also {word.lower()}"), ": ", Line(other.path, other.line, 0, f"{other.path}:{other.line}")])
         if symbol.modifiers:
             yield Item([Strong("Marked"), ": ", Mono(", ".join(symbol.modifiers))])
 
@@ -201,8 +202,9 @@ class _Definition:
     # --- every use
 
     def _counted(self) -> Iterator[Block]:
-        total, files = sum(times for row in self.files for _, times in row), sum(map(len, self.files))
-        about_ = "about " if len(self.places) > 1 else ""
+        files = sum(map(len, self.files))
+        total = uses_of(self.index, self.places, Trust.UNIQUE_NAME, Asked(1)).total
+        about_ = "about " if len(self.places) > 1 and files > EXACTLY else ""
         said = f"{about_}{counted(total, 'use')} in {counted(files, 'file')}" if total else "no use is known"
         said = with_missed(self.index, said, [self.symbol.name], "uses")
         yield Text([f"{said[0].upper()}{said[1:]}."])
