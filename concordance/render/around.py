@@ -8,15 +8,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from concordance.blocks import Ref, To
+from concordance.query.answers import clean
 
 from .siteaddresses import SiteAddresses
 
 Links = list[tuple[str, str]]  # name, address from the page
 _OF_FILE = (("Documentation", To.FILE), ("Source", To.SOURCE), ("Keywords", To.KEYWORDS))
-_OF_FOLDER = (("Contents", To.INDEX), ("About", To.FOLDER), ("Keywords", To.SUBTREE))
+_OF_FOLDER = (
+    ("Contents", To.INDEX), ("About", To.FOLDER), ("Keywords", To.SUBTREE), ("Map", To.MAP), ("History", To.HISTORY)
+)  # fmt: skip
 _OF_WHOLE = (("Contents", To.INDEX), ("Book", To.BOOK), ("Keywords", To.LETTERS), ("Checks", To.REPORT))
 _FILES = frozenset((To.FILE, To.SOURCE, To.KEYWORDS, To.SYMBOL, To.DEFINITION))
-_FOLDERS = frozenset((To.INDEX, To.FOLDER, To.SUBTREE))
+_FOLDERS = frozenset((To.INDEX, To.FOLDER, To.SUBTREE, To.MAP, To.HISTORY))
+_ONLY_HERE = frozenset((To.SOURCE, To.DEFINITION, To.MAP, To.HISTORY))
 
 
 class Around(NamedTuple):
@@ -39,13 +43,21 @@ def around(addresses: SiteAddresses, repository: str, address: str, ref: Ref, ti
     steps = home.split("/") if home else []
     folders = [(repository, to(To.INDEX, ""))]
     folders += [(name, to(To.INDEX, "/".join(steps[: place + 1]))) for place, name in enumerate(steps)]
+    if ref.to == To.DEFINITION:
+        folders.append((ref.path.rpartition("/")[2], to(To.FILE, ref.path)))
     views: Links = []
     if of_file or of_folder:
         views = [(name, to(kind, ref.path)) for name, kind in (_OF_FILE if of_file else _OF_FOLDER)]
     # What the site alone has is no page of the book, and so has no Markdown.
-    if ref.to not in (To.SOURCE, To.DEFINITION):
+    if ref.to not in _ONLY_HERE:
         here = addresses.to(address, address)
         views = [*(views or [("Page", here)]), ("Markdown", f"{here.removesuffix('.html')}.md")]
     pages = [(name, to(kind, "")) for name, kind in _OF_WHOLE]
-    name = ref.path.rpartition("/")[2] if of_file else "" if of_folder else title
-    return Around(folders, views, pages, name)
+    return Around(folders, views, pages, _last(ref, title))
+
+
+def _last(ref: Ref, title: str) -> str:
+    """What stands behind the folders."""
+    if ref.to == To.DEFINITION:
+        return ".".join(clean(ref.at))
+    return ref.path.rpartition("/")[2] if ref.to in _FILES else "" if ref.to in _FOLDERS else title

@@ -3,7 +3,7 @@
   "use strict";
   var site = window.concordance, make = site.make;
   var card = null, of = null, timer = null, byKey = false;
-  var TRUST = { exact: "certain", via_import: "by its import", unique_name: "the only one of this name", candidate: "one of several of this name" };
+  var TRUST = { exact: "exact", via_import: "via import", unique_name: "the only one of this name", candidate: "one of several of this name" };
 
   /* Where the cards of a link's target stand, and which is meant; null where a link has none. */
   function wanted(link) {
@@ -20,15 +20,23 @@
   function count(number, one, many) { return Number(number).toLocaleString("en") + " " + (number === 1 ? one : many); }
 
   function fill(link, row, key) {
-    var facts = [];
+    var facts = [row.kind || "name"];
     if (row.uses !== undefined) facts.push(row.uses ? count(row.uses, "use", "uses") + (row.files ? " in " + count(row.files, "file", "files") : "") : "no uses known");
     if (row.path) facts.push(row.path + (row.line ? ":" + row.line : ""));
-    var trust = link.dataset.t, why = link.dataset.by;
+    var trust = TRUST[link.dataset.t || "exact"], why = link.dataset.by || "";
     var box = make("div", { id: "card", role: "tooltip" },
-      make("pre", {}, make("span", { class: "kind" }, (row.kind || "") + " "), row.signature || row.name || key),
-      row.doc ? make("p", {}, row.doc) : null,
+      make("pre", {}, row.signature || row.name || key), row.doc ? make("p", {}, row.doc) : null,
       make("p", { class: "facts" }, facts.join(" · ")),
-      trust ? make("p", { class: "facts" }, "Link: " + (TRUST[trust] || trust) + (why ? ", " + why : "")) : null);
+      link.dataset.t || why ? make("p", { class: "facts" }, "Link: " + trust + (why && !trust.includes(why) ? ", " + why : "")) : null);
+    var also = (link.dataset.also || "").split(" ").filter(Boolean);
+    if (also.length) {
+      var others = make("p", { class: "facts" }, "Or: ");
+      also.slice(0, 5).forEach(function (to, place) {
+        others.append(place ? ", " : "", make("a", { href: to, tabindex: "-1" }, decodeURIComponent(to).replace(/^.*\//, "").replace(/_source(\.\d+)?\.html#L/, ":")));
+      });
+      if (also.length > 5) others.append(" and " + (also.length - 5) + " more");
+      box.append(others);
+    }
     if (row.page) {
       box.append(make("p", {}, make("a", { href: new URL(row.page, site.base).href, tabindex: "-1" }, "Definition and uses")));
     }
