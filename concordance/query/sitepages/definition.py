@@ -131,8 +131,8 @@ class _Definition:
         if symbol.parent >= 0:
             yield Item([Strong("In"), ": ", link(self.index, one.base + 1 + symbol.parent)])
         for other in self.places[1:]:
-            word = "Declared" if other.declaration else "Defined"
-            yield Item([Strong(f"Also {word.lower()}"), ": ", Line(other.path, other.line, 0, f"{other.path}:{other.line}")])
+            word = "Also declared" if other.declaration else "Also defined"
+            yield Item([Strong(word), ": ", Line(other.path, other.line, 0, f"{other.path}:{other.line}")])
         if symbol.modifiers:
             yield Item([Strong("Marked"), ": ", Mono(", ".join(symbol.modifiers))])
 
