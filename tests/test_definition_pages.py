@@ -56,6 +56,21 @@ def plant():
     return Oak().grow(3), Old()
 ''',
     "test_wood.py": "from wood import plant\n\n\ndef test_plant():\n    assert plant()\n",
+    "order.py": """
+class Root:
+    def name(self): return 1
+
+class Left(Root):
+    pass
+
+class Right:
+    def name(self): return 2
+    def other(self): return 3
+
+class Both(Left, Right):
+    pass
+""",
+    "ordered.py": "from order import Both\nBoth().name()\n",
     "leaf.h": "class Leaf {\n public:\n  int size(int n);\n};\n",
     "leaf.cpp": '#include "leaf.h"\nint Leaf::size(int n) { return n; }\n',
     "main.cpp": '#include "leaf.h"\nint main() { Leaf leaf; return leaf.size(1) + leaf.size(2); }\n',
@@ -127,6 +142,14 @@ def test_a_class_among_its_kin(made: Made) -> None:
     tree = made.text("tree.py#Tree")
     assert "A tree. It grows." in tree
     assert "1 class directly, and 1 more below them." in tree
+
+
+def test_members_come_from_the_class_that_python_takes_them_from(made: Made) -> None:
+    said = made.text("order.py#Both")
+    assert "from Root : name" in said
+    assert "from Right : other" in said
+    assert "Left in order.py" in said
+    assert "Root , 2 steps above in order.py" in said
 
 
 def test_overrides_and_callers(made: Made) -> None:

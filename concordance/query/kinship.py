@@ -6,7 +6,7 @@ one that is from elsewhere is named as such. Lists are whole: what is long is in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from concordance.blocks import Block, Heading, Item, Items, Line, Mono, Piece, Ref, Table, Text, To, commas, counted
@@ -42,17 +42,45 @@ def link(index: Index, identity: int) -> Ref:
 
 
 def above(index: Index, identity: int) -> list[Above]:
-    """The classes that one inherits from, nearest first, each once."""
-    found: dict[int, Above] = {}
-    left = [(identity, 0)]
-    while left and len(found) < _FARTHEST:
-        now, far = left.pop(0)
-        for _, base in index.facts.bases_of(now, now):
-            if base not in found and base != identity and not index.path_of_base(base):
-                path = index.path_of(base)
-                found[base] = Above(base, far + 1, path, base - index.base_of(path) - 1)
-                left.append((base, far + 1))
-    return list(found.values())
+    """The classes that one inherits from, each once: in the order in which they are searched for a member where the
+    language has one (Python's), else nearest first."""
+    direct: dict[int, list[int]] = {}
+    far = {identity: 0}
+    left = [identity]
+    while left and len(far) <= _FARTHEST:
+        now = left.pop(0)
+        direct[now] = [base for _, base in index.facts.bases_of(now, now) if not index.path_of_base(base)]
+        for base in direct[now]:
+            if base not in far:
+                far[base] = far[now] + 1
+                left.append(base)
+    order = _searched(direct, identity, ()) if index.language_of(index.path_of(identity)) == "python" else None
+    found = []
+    for base in order[1:] if order else list(far)[1:]:
+        path = index.path_of(base)
+        found.append(Above(base, far[base], path, base - index.base_of(path) - 1))
+    return found
+
+
+def _searched(direct: Mapping[int, list[int]], one: int, below: tuple[int, ...]) -> list[int] | None:
+    """A class and those above it in the order that Python searches them; None where there is no such order."""
+    if one in below:
+        return None
+    rows = []
+    for base in direct.get(one, ()):
+        row = _searched(direct, base, (*below, one))
+        if row is None:
+            return None
+        rows.append(row)
+    rows.append(list(direct.get(one, ())))
+    found = [one]
+    while rows := [row for row in rows if row]:
+        head = next((row[0] for row in rows if not any(row[0] in other[1:] for other in rows)), None)
+        if head is None:
+            return None
+        found.append(head)
+        rows = [row[1:] if row[0] == head else row for row in rows]
+    return found
 
 
 # --- members
@@ -168,10 +196,10 @@ def kin(one: About, place: int) -> Iterator[Block]:
     every = [identity, *(base.id for base in above(index, identity))]
     bases = {now: [base for _, base in index.facts.bases_of(now, now) if base in every] for now in every}
     heirs = {identity: sorted({heir for heir, _ in index.facts.heirs_of(identity, identity)}, key=_by_path(index))}
-    tree = class_tree([identity], bases, heirs, lambda other: link(index, other))
-    if tree is not None:
+    drawn = class_tree([identity], bases, heirs, lambda other: link(index, other))
+    if drawn:
         yield Heading(2, ["Class hierarchy"])
-        yield tree
+        yield from drawn
 
 
 # --- methods
