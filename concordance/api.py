@@ -132,7 +132,7 @@ def site(
 def of_site(book: Book) -> Book:
     """What the pages of a site hold: the source has pages of its own there, and history does not get stale in what is
     not kept with its source."""
-    return replace(book, source=False, history=True)
+    return replace(book, source=False, history=True, drawn=True)
 
 
 @contextmanager

@@ -26,6 +26,8 @@ class To(StrEnum):
     BOOK = "book"  # `path` is a chapter's name, "" for the book's front page
     RULE = "rule"  # `path` is a rule's id
     REPORT = "report"
+    MAP = "map"  # of a folder, drawn by size; only the site has it, as it has the next
+    HISTORY = "history"  # of a folder: when and by whom it was changed
     SOURCE = "source"  # the file itself, in the repository
 
 
@@ -152,7 +154,33 @@ class Graph(NamedTuple):
     across: bool = True  # from left to right, else from top to bottom
 
 
-Block = Heading | Text | Doc | Items | Table | Code | Quote | Graph
+class Tile(NamedTuple):
+    """A part of a map: a file, or a folder with what is in it."""
+
+    label: str
+    value: float  # its area
+    said: str  # the same in words
+    ref: Ref | None = None
+    kind: str = ""  # what most of it is: a category of files
+    tiles: Sequence[Tile] = ()  # what is in it, as far as it can be seen
+
+
+class Treemap(NamedTuple):
+    """A map: areas by what they count."""
+
+    title: str
+    tiles: Sequence[Tile]
+
+
+class Plot(NamedTuple):
+    """Bars that stand side by side."""
+
+    title: str
+    columns: tuple[str, str]  # what they are by, and what they count
+    bars: Sequence[tuple[str, int]]
+
+
+Block = Heading | Text | Doc | Items | Table | Code | Quote | Graph | Treemap | Plot
 
 
 class Page(NamedTuple):

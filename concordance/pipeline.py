@@ -14,6 +14,7 @@ In: a folder. Out: its store, up to date, and a `Summary`.
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 import tempfile
@@ -212,6 +213,7 @@ class Build:
                 with self._step("history"):
                     found = history.history(self.root)
                     writer.put_changes(found.changes)
+                    checked |= {"months": json.dumps(found.months), "history note": found.note}
             with self._step("index"):
                 text.finish(str(started))
             pool.close()  # the linker forks, which is best done with no threads about

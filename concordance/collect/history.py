@@ -20,6 +20,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from time import gmtime, strftime
 from typing import NamedTuple
 
 from concordance.collect import tools
@@ -52,6 +53,7 @@ class History(NamedTuple):
     changes: tuple[Change, ...] = ()  # of all files that have a history, sorted by the bytes of their paths
     commits: int = 0
     note: str = ""  # what limits it: a shallow clone, no repository
+    months: tuple[tuple[str, int], ...] = ()  # commits of each month that has any, as `2026-11`, in their order
 
 
 class _Commit(NamedTuple):
@@ -87,14 +89,14 @@ def history(root: str) -> History:
     below = ("--full-history", "--", ".") if prefix else ()
     notes = ["a shallow clone: only its newest commits are known"] if shallow == b"true" else []
     try:
-        commits, records = _read(_commits(tools.run_git(root, *_LOG, "-M", *below)))
+        times, records = _read(_commits(tools.run_git(root, *_LOG, "-M", *below)))
     except ToolFailed:
-        commits, records = _read(_commits(tools.run_git(root, *_LOG, "-M100%", *below)))
+        times, records = _read(_commits(tools.run_git(root, *_LOG, "-M100%", *below)))
         notes.append("git lacks some contents: renames with edits are not followed")
     names = [os.fsdecode(path) for path in records]
     changes = [_change(place, record, names) for place, record in enumerate(records.values())]
     changes.sort(key=lambda change: os.fsencode(change.path))
-    return History(tuple(changes), commits, "; ".join(notes))
+    return History(tuple(changes), len(times), "; ".join(notes), _months(times))
 
 
 def _commits(pieces: Iterable[bytes]) -> Iterator[_Commit]:
@@ -126,14 +128,20 @@ def _tokens(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield from whole
 
 
-def _read(commits: Iterable[_Commit]) -> tuple[int, dict[bytes, _Record]]:
-    """How many commits there are, and the record of each path that occurs in them, by what the file is called now."""
+def _months(times: Iterable[int]) -> tuple[tuple[str, int], ...]:
+    """How many of some times lie in each month."""
+    counts = Counter(strftime("%Y-%m", gmtime(time)) for time in times)
+    return tuple(sorted(counts.items()))
+
+
+def _read(commits: Iterable[_Commit]) -> tuple[list[int], dict[bytes, _Record]]:
+    """The times of all commits, and the record of each path that occurs in them, by what the file is called now."""
     records: dict[bytes, _Record] = {}
     places: dict[bytes, int] = {}  # of a path among the records
     present: dict[bytes, bytes] = {}  # for a path of older commits, what the file is called now
-    count = 0
+    times = []
     for commit in commits:
-        count += 1
+        times.append(commit.time)
         touched: list[_Record] = []
         together: list[int] = []
         renamed: list[tuple[bytes, bytes]] = []
@@ -153,7 +161,7 @@ def _read(commits: Iterable[_Commit]) -> tuple[int, dict[bytes, _Record]]:
             telling = tuple(together)
             for record in touched:
                 record.telling.append(telling)
-    return count, records
+    return times, records
 
 
 def _change(place: int, record: _Record, names: list[str]) -> Change:

@@ -116,8 +116,21 @@ class Facts(Store):
 
     def starting(self, prefix: str, limit: int) -> list[Place]:
         """The symbols whose names begin with some letters, the shortest first."""
-        query = f"{_SYMBOL} WHERE name > ? AND name < ? ORDER BY length(name), name, file.path, place LIMIT ?"
-        return [_place(row) for row in self._rows(query, (prefix, prefix + "\U0010ffff", limit))]
+        # The names first: to look up the files of all that begin with `test` would take ten times as long.
+        names = "SELECT DISTINCT name FROM symbol WHERE name > ? AND name < ? ORDER BY length(name), name LIMIT ?"
+        query = f"{_SYMBOL} WHERE name IN ({names}) ORDER BY length(name), name, file.path, place LIMIT ?"
+        return [_place(row) for row in self._rows(query, (prefix, prefix + "\U0010ffff", limit, limit))]
+
+    def initialled(self, letters: str) -> list[str]:
+        """The names that have some capital letters in them, in this order, the first at their beginning."""
+        pattern = "".join(f"{letter}*" for letter in letters)
+        query = "SELECT DISTINCT name FROM symbol WHERE name >= ? AND name < ? AND name GLOB ?"
+        return [row[0] for row in self._rows(query, (letters[0], letters[0] + "\U0010ffff", pattern))]
+
+    def terms_like(self, prefix: str, limit: int) -> list[str]:
+        """The terms that begin with some letters, those of the most files first."""
+        query = "SELECT text FROM term WHERE text >= ? AND text < ? ORDER BY files DESC, text LIMIT ?"
+        return [row[0] for row in self._rows(query, (prefix, prefix + "\U0010ffff", limit))]
 
     def symbol_count(self) -> int:
         """How many symbols there are."""

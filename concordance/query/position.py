@@ -29,6 +29,7 @@ from concordance.blocks import (
 from concordance.model import TYPES, Import, Origin, Skip
 
 from .about import About
+from .classtree import class_tree
 from .imported import target_of
 from .related import Reason, Why
 from .structure import folders
@@ -139,7 +140,18 @@ def _hierarchy(one: About) -> list[Block]:
             if len(below) <= _BOXES:
                 pieces += [": ", *listed([one.ref(heir) for heir in below])]
         items.append(Item(pieces))
-    return [Text([Strong("Class hierarchy")]), Items(items)] if items else []
+    return [Text([Strong("Class hierarchy")]), *_drawn(one), Items(items)] if items else []
+
+
+def _drawn(one: About) -> list[Block]:
+    """The same as a diagram, where there are many."""
+    if not one.index.book.drawn:
+        return []
+    first = one.base + 1
+    classes = {place: first + place for place, symbol in enumerate(one.symbols) if symbol.kind in TYPES}
+    bases = {identity: one.bases.get(place, ()) for place, identity in classes.items()}
+    heirs = {identity: one.heirs.get(place, ()) for place, identity in classes.items()}
+    return class_tree(classes.values(), bases, heirs, one.ref)
 
 
 # --- dependencies

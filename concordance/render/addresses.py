@@ -39,6 +39,9 @@ _SAFE = "/~+@,=-._"  # what stands in an address as it is; what is before a colo
 class Addresses:
     """The addresses of one book."""
 
+    own: tuple[str, ...] = ()  # further names that every folder has of its own
+    own_at_root: tuple[str, ...] = ()
+
     def __init__(self, paths: Iterable[str], root: str, out: str, plain: frozenset[str] = frozenset()) -> None:
         """`plain` are the files whose definitions have no anchors of their own: those of keys, by the thousand."""
         self.out, self._plain = out, plain
@@ -71,7 +74,7 @@ class Addresses:
     def _name_inside(self, folder: str, below: list[str], files: list[str]) -> None:
         here = self._folders[folder]
         start = f"{here}/" if here else ""
-        used = set(_IN_FOLDER if folder else _AT_ROOT)
+        used = {*self.own, *(_IN_FOLDER if folder else (*_AT_ROOT, *self.own_at_root))}
         for name in files:
             stem = _short(name)
             ends = tuple(dict.fromkeys(_ENDS.values()))

@@ -13,11 +13,16 @@ from concordance.blocks import Ref, To
 from .addresses import Addresses, anchor
 
 SOURCE, CARDS, DEFINITIONS, TREE = "_source.html", "_cards.js", "_defs", "tree.js"
+_OF_FOLDER = {To.MAP: "map.html", To.HISTORY: "history.html"}  # what each folder has besides its pages in the book
+OWN = ("index.html", "doc.html", "sub.html", TREE, *_OF_FOLDER.values())
+OWN_AT_ROOT = ("assets", "search", "search.html", "keywords.html", "verification_report.html", "llms.txt")
 LINES = 20_000  # of a source on one page: the number of a line alone says which part it stands on
 
 
 class SiteAddresses(Addresses):
     """The addresses of one site."""
+
+    own, own_at_root = OWN, OWN_AT_ROOT
 
     def page(self, ref: Ref) -> str:
         """The path of the page that a link leads to, in the site."""
@@ -25,6 +30,8 @@ class SiteAddresses(Addresses):
             return _part(self.stem(ref.path) + SOURCE, ref.part)
         if ref.to == To.DEFINITION:
             return _part(f"{self.stem(ref.path)}{DEFINITIONS}/{anchor(ref.at)}.html", ref.part)
+        if ref.to in _OF_FOLDER:
+            return self.page(Ref(To.INDEX, ref.path)).removesuffix("index.html") + _OF_FOLDER[ref.to]
         return f"{super().page(ref)[:-3]}.html"
 
     def link(self, page: str, ref: Ref) -> str:
@@ -52,6 +59,8 @@ class SiteAddresses(Addresses):
 
 class MarkdownAddresses(Addresses):
     """The addresses of the same pages as Markdown, beside those of the site; the source is the site's."""
+
+    own, own_at_root = OWN, OWN_AT_ROOT
 
     def source(self, page: str, path: str, first: int = 0, last: int = 0) -> str:
         """The address of a file's source, or of lines of it."""

@@ -21,7 +21,7 @@ LETTER, SMALL = 7.25, 6.65  # the width of a letter of a name and of a word on a
 HEIGHT, WORD = 28.0, 16.0
 _LINE, _LINES = 24, 3  # letters and lines of a name; a longer one is shown by its ends, and whole when one points at it
 _ROW = 15.0
-_PARTS = re.compile(r"[^/._ :-]*(?:[/._ :-]+|$)")
+_PARTS = re.compile(r"(?<=[/._ :-])|(?<=[a-z0-9])(?=[A-Z])")  # where a name can be broken
 _MARGIN, _INSIDE = 10.0, 12.0
 _TIP = 8.0
 _WIDE = 900.0  # what a page has room for
@@ -135,7 +135,7 @@ def lines_of(text: str) -> list[str]:
     if len(text) <= _LINE + 4:
         return [text]
     found = [""]
-    for part in _PARTS.findall(text):
+    for part in _PARTS.split(text):
         if found[-1] and len(found[-1]) + len(part) > _LINE:
             found.append("")
         found[-1] += part

@@ -28,17 +28,21 @@ from concordance.blocks import (
     Page,
     Piece,
     Pieces,
+    Plot,
     Quote,
     Ref,
     Strong,
     Table,
     Text,
+    Treemap,
 )
 from concordance.render.addresses import anchor, slug
 from concordance.render.authored import html_of
 from concordance.render.fences import code
+from concordance.render.plots import plot
 from concordance.render.siteaddresses import SiteAddresses
 from concordance.render.svg import svg
+from concordance.render.treemap import treemap
 from concordance.signs import visible
 
 LONG = 100  # entries of a list from which on a browser lays out only those that are seen
@@ -84,7 +88,7 @@ class Writer:
         self._links: dict[Ref, str] = {}  # most links stand on a page more than once
         self._write: dict[type, Callable[[Any], None]] = {
             Heading: self.heading, Text: self._text, Items: self._items, Doc: self._doc, Table: self._table,
-            Code: self._code, Quote: self._quote, Graph: self._graph,
+            Code: self._code, Quote: self._quote, Graph: self._graph, Treemap: self._treemap, Plot: self._plot,
         }  # fmt: skip
 
     def blocks(self, blocks: Sequence[Block]) -> None:
@@ -189,7 +193,16 @@ class Writer:
         self.out.append(code(block.text, block.language))
 
     def _graph(self, graph: Graph) -> None:
-        self.out.append(svg(graph, lambda ref: self.addresses.link(self.page, ref)))
+        self.out.append(svg(graph, self._address))
+
+    def _treemap(self, block: Treemap) -> None:
+        self.out.append(treemap(block, self._address))
+
+    def _plot(self, block: Plot) -> None:
+        self.out.append(plot(block))
+
+    def _address(self, ref: Ref) -> str:
+        return self.addresses.link(self.page, ref)
 
     def _table(self, table: Table) -> None:
         """A table that can be moved sideways where it is wider than the page."""

@@ -25,11 +25,13 @@ from concordance.blocks import (
     Mono,
     Page,
     Pieces,
+    Plot,
     Quote,
     Ref,
     Strong,
     Table,
     Text,
+    Treemap,
 )
 from concordance.render.addresses import Addresses, anchor
 from concordance.signs import visible
@@ -113,6 +115,8 @@ class _Writer:
                 self._quote(block, indent)
             case Graph():
                 self._code(Code(mermaid(block), "mermaid"), indent)
+            case Treemap() | Plot():
+                self._table(_as_table(block), indent)
 
     def _heading(self, heading: Heading) -> None:
         self.out.append("#" * heading.level + " ")
@@ -247,6 +251,16 @@ class _Writer:
             place = at
             found.append(Claimed(line, path, first, last))
         return list(dict.fromkeys(found))
+
+
+def _as_table(block: Treemap | Plot) -> Table:
+    """What is drawn in a browser, in rows."""
+    if isinstance(block, Plot):
+        return Table(block.columns, [[[name], [f"{value:,}"]] for name, value in block.bars])
+    rows: list[list[Pieces]] = [
+        [[tile.ref._replace(label=tile.label) if tile.ref else tile.label], [tile.said]] for tile in block.tiles
+    ]
+    return Table(["Part", block.title], rows)
 
 
 def _alike(label: str) -> str:

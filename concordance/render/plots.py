@@ -1,0 +1,81 @@
+"""Plots as SVG: bars side by side.
+
+In: a `Plot`. Out: HTML with the drawing, and the same as a table. Each bar says its number when one points at it.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from concordance.blocks import Plot
+from concordance.signs import visible
+
+WIDTH, HEIGHT = 960.0, 220.0
+_LEFT, _BELOW, _ABOVE = 56.0, 24.0, 12.0
+_WIDEST = 48.0  # a bar
+
+
+def plot(block: Plot) -> str:
+    """The bars, and the same as a table."""
+    most = max((value for _, value in block.bars), default=0)
+    if most <= 0:
+        return ""
+    top = _round(most)
+    step = min(_WIDEST, (WIDTH - _LEFT) / len(block.bars))
+    title = escape(visible(block.title))
+    out = [
+        f'<figure class="plot"><div class="drawing"><svg viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="img" '
+        f'aria-label="{title}: {len(block.bars)} bars, at most {most:,}; the numbers are below">\n'
+    ]
+    base = HEIGHT - _BELOW
+    for mark in sorted({0, top // 2, top}) if top > 1 else (0, top):
+        y = _y(mark, top)
+        out.append(f'<path class="rule" d="M{_LEFT:.0f} {y:.1f}H{WIDTH:.0f}"/>')
+        out.append(f'<text class="count" x="{_LEFT - 6:.0f}" y="{y + 4:.1f}">{mark:,}</text>\n')
+    seen = float("-inf")
+    for place, (name, value) in enumerate(block.bars):
+        x = _LEFT + place * step
+        shown = escape(visible(name), False)
+        y = _y(value, top)
+        gap = min(2.0, step / 6)
+        out.append(
+            f'<g class="bar"><title>{shown}: {value:,}</title><rect x="{x + gap:.1f}" y="{y:.1f}" '
+            f'width="{step - 2 * gap:.1f}" height="{base - y:.1f}"/></g>\n'
+        )
+        if _is_marked(name, step) and x - seen >= 44:
+            out.append(f'<text class="when" x="{x + gap:.1f}" y="{HEIGHT - 7:.0f}">{_short(shown, step)}</text>\n')
+            seen = x
+    out.append(f"</svg></div>\n{_numbers(block)}</figure>\n")
+    return "".join(out)
+
+
+def _y(value: float, top: float) -> float:
+    return HEIGHT - _BELOW - (HEIGHT - _BELOW - _ABOVE) * value / top
+
+
+def _round(most: int) -> int:
+    """The end of the scale: a round number that is not below the largest."""
+    unit = 1
+    while True:
+        for times in (1, 2, 5):
+            if most <= times * unit:
+                return times * unit
+        unit *= 10
+
+
+def _is_marked(name: str, step: float) -> bool:
+    """Whether a bar has its name below it: where there is no room for all, those that begin a year."""
+    return step >= 44 or len(name) == 4 or name.endswith("-01")
+
+
+def _short(name: str, step: float) -> str:
+    return name if step >= 44 or len(name) <= 4 else name[:4]
+
+
+def _numbers(block: Plot) -> str:
+    head = "".join(f'<th scope="col">{escape(column, False)}</th>' for column in block.columns)
+    rows = "".join(f"<tr><td>{escape(visible(name), False)}</td><td>{value:,}</td></tr>" for name, value in block.bars)
+    return (
+        '<details class="in-words"><summary>The numbers</summary><div class="table" tabindex="0">'
+        f'<table class="right-2"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></details>\n'
+    )

@@ -1,0 +1,146 @@
+"""Maps as SVG: areas in areas, each as near to a square as can be, and each a link.
+
+In: a `Treemap`, and who knows addresses. Out: HTML with the drawing, and its first level in words. What an area is, is
+told by its name or by what is said when one points at it; its colour only repeats what kind of files it has most of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
+from typing import NamedTuple
+
+from concordance.blocks import Ref, Tile, Treemap
+from concordance.render.svg import LETTER
+from concordance.signs import visible
+
+WIDTH, HEIGHT = 960.0, 560.0
+_HEAD = 18.0  # of a folder, for its name
+_LEAST = (56.0, 40.0)  # a folder that has room for what is in it
+_BETWEEN = 2.0
+
+
+class Area(NamedTuple):
+    """A tile where it is drawn."""
+
+    tile: Tile
+    x: float
+    y: float
+    width: float
+    height: float
+    depth: int
+    is_open: bool  # whether what is in it is drawn
+
+
+def treemap(block: Treemap, address: Callable[[Ref], str]) -> str:
+    """The map, and its first level in words."""
+    total = sum(tile.value for tile in block.tiles)
+    if total <= 0:
+        return ""
+    out = [
+        f'<figure class="map"><div class="drawing"><svg viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="group" '
+        f'aria-label="Map: {escape(visible(block.title))}; its parts are below in words">\n'
+    ]
+    drawn = list(areas(block.tiles))
+    out += [_area(area, address) for area in drawn]
+    kinds = sorted({area.tile.kind for area in drawn if area.tile.kind})
+    out.append(f"</svg></div>\n{_legend(kinds)}{_in_words(block, total, address)}</figure>\n")
+    return "".join(out)
+
+
+# --- places
+
+
+def areas(tiles: Sequence[Tile]) -> list[Area]:
+    """Where every tile is drawn, those in others behind them."""
+    found: list[Area] = []
+    _fill(tiles, (0.0, 0.0, WIDTH, HEIGHT), 1, found)
+    return found
+
+
+def _fill(tiles: Sequence[Tile], box: tuple[float, float, float, float], depth: int, found: list[Area]) -> None:
+    for tile, (x, y, width, height) in _squarified(tiles, box):
+        opens = bool(tile.tiles) and width >= _LEAST[0] and height >= _LEAST[1]
+        found.append(Area(tile, x, y, width, height, depth, opens))
+        if opens:
+            inside = (x + _BETWEEN, y + _HEAD, width - 2 * _BETWEEN, height - _HEAD - _BETWEEN)
+            _fill(tile.tiles, inside, depth + 1, found)
+
+
+def _squarified(
+    tiles: Sequence[Tile], box: tuple[float, float, float, float]
+) -> Iterator[tuple[Tile, tuple[float, float, float, float]]]:
+    """Areas in rows along the shorter side, each row as long as its areas get squarer (Bruls, Huizing, van Wijk)."""
+    left = sorted((tile for tile in tiles if tile.value > 0), key=lambda tile: -tile.value)
+    x, y, width, height = box
+    scale = width * height / (sum(tile.value for tile in left) or 1.0)
+    place = 0
+    while place < len(left):
+        side = min(width, height)
+        end, row, worst = place, 0.0, float("inf")
+        largest = left[place].value * scale
+        while end < len(left):
+            area = left[end].value * scale
+            grown = row + area
+            ratio = max(side * side * largest / (grown * grown), grown * grown / (side * side * area)) if side else 1.0
+            if ratio > worst:
+                break
+            row, worst, end = grown, ratio, end + 1
+        thick = row / side if side else 0.0
+        at = 0.0
+        for tile in left[place:end]:
+            long = tile.value * scale / thick if thick else 0.0
+            yield tile, (x, y + at, thick, long) if width >= height else (x + at, y, long, thick)
+            at += long
+        if width >= height:
+            x, width = x + thick, max(0.0, width - thick)
+        else:
+            y, height = y + thick, max(0.0, height - thick)
+        place = end
+
+
+# --- marks
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _area(area: Area, address: Callable[[Ref], str]) -> str:
+    tile, gap = area.tile, _BETWEEN / 2
+    width, height = max(area.width - 2 * gap, 0.5), max(area.height - 2 * gap, 0.5)
+    kind = f" of-{tile.kind}" if tile.kind.isalpha() else ""
+    inside = (
+        f"<title>{escape(visible(tile.label), False)}: {escape(visible(tile.said), False)}</title>"
+        f'<rect x="{_number(area.x + gap)}" y="{_number(area.y + gap)}" width="{_number(width)}" '
+        f'height="{_number(height)}"/>{_name(area, width, height)}'
+    )
+    classes = f"tile{' open' if area.is_open else ''}{kind}"
+    if tile.ref is None:
+        return f'<g class="{classes}">{inside}</g>\n'
+    hidden = ' tabindex="-1"' if area.depth > 1 else ""  # by keys one goes from map to map
+    return f'<a class="{classes}" href="{escape(address(tile.ref))}"{hidden}>{inside}</a>\n'
+
+
+def _name(area: Area, width: float, height: float) -> str:
+    """As much of a name as there is room for; the whole is said when one points at it."""
+    room = int((width - 8) / LETTER)
+    if height < 14 or room < 3:
+        return ""
+    name = " ".join(visible(area.tile.label).split())
+    shown = name if len(name) <= room else f"{name[: room - 1]}…"
+    return f'<text x="{_number(area.x + 5)}" y="{_number(area.y + 14)}">{escape(shown, False)}</text>'
+
+
+def _legend(kinds: Sequence[str]) -> str:
+    rows = "".join(f'<li class="of-{escape(kind)}">{escape(kind)}</li>' for kind in kinds if kind.isalpha())
+    return f'<ul class="legend" aria-label="Colours: most files are">{rows}</ul>\n' if rows else ""
+
+
+def _in_words(block: Treemap, total: float, address: Callable[[Ref], str]) -> str:
+    rows = []
+    for tile in block.tiles:
+        label = escape(visible(tile.label), False)
+        label = f'<a href="{escape(address(tile.ref))}">{label}</a>' if tile.ref else label
+        rows.append(f"<li>{label}: {escape(visible(tile.said), False)}, {100 * tile.value / total:.2g} %</li>")
+    return f'<details class="in-words"><summary>The map in words</summary><ul>{"".join(rows)}</ul></details>\n'
