@@ -68,7 +68,9 @@ class Reader:
     def violations(self, *rules: str) -> list[str]:
         """What axe finds on the page, by all of its rules or by some."""
         options: dict[str, Any] = {"resultTypes": ["violations"], **({"runOnly": list(rules)} if rules else {})}
-        found = self.page.evaluate(f"{AXE}\n;axe.run({json.dumps(options)})")
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(AXE)
+        found = self.page.evaluate(f"axe.run({json.dumps(options)})")
         return [
             f"{one['id']}: {node['target']} {node.get('failureSummary', '')}"
             for one in found["violations"]

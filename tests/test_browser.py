@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import browser
 import program
@@ -35,6 +35,16 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def address(root: Path) -> Iterator[str]:
     with browser.served(root) as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def files(root: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The same site as files, from the disk."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONCORDANCE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        out = tmp_path_factory.mktemp("files") / "site"
+        program.concord("build", root, "--format", "html", "--out", out)
+    return out.as_uri()
 
 
 @pytest.fixture(scope="module")
@@ -280,3 +290,45 @@ def test_an_edit_shows_without_losing_the_place(chromium: Browser, root: Path, t
         expect(page.locator("#said")).to_have_text("Updated")
         assert abs(page.evaluate("document.getElementById('L301').getBoundingClientRect().top") - before) < 80
         assert os.path.exists(made / ".concordance")
+
+
+# --- files
+
+
+def test_a_site_on_a_disk_is_read_and_followed(chromium: Browser, files: str) -> None:
+    with browser.reading(chromium, files) as reader:
+        page = reader.open("abacus/ledger.py_docs.html")
+        expect(page.locator("#tree .top-level [aria-current]")).to_have_text("ledger.py")
+        page.click(".views >> text=Source")
+        page.locator(".line code a[data-c]:has-text('Overflow')").last.hover()
+        expect(page.locator("#card")).to_contain_text("The sum left the range")
+        page.click(".line code a.d:has-text('Ledger')")
+        expect(page.locator("h1")).to_contain_text("Ledger")
+        names = sorted(one for one in Path(unquote(files[7:])).rglob("*.html"))
+        for one in names[:: max(1, len(names) // 30)]:
+            page.goto(one.as_uri())
+            assert reader.too_wide() <= 0, one
+
+
+ASKED = {  # a question, and a name that is among the first answers
+    "Ledger": "Ledger", "ledg": "Ledger", "sum_ex": "sum_exact", "exact": "sum_exact", "se": "sum_exact",
+    "Ledgre": "Ledger", "Overflw": "Overflow", "fn:add": "add", "class:Ledger": "Ledger", "file:ledger": "ledger.py",
+    "in:abacus Ledger": "Ledger", '"Ledger"': "Ledger", "abacus/ledger.py": "ledger.py", "Ledger.add": "add",
+    "odd_0": "odd_0", "file:hash#": "hash#mark.py", "ключ": "ключ.py", "what?": "what?.py",
+}  # fmt: skip
+
+
+def test_a_site_on_a_disk_is_searched(chromium: Browser, files: str) -> None:
+    with browser.reading(chromium, files) as reader:
+        page = reader.open("search.html")
+        for asked, name in ASKED.items():
+            page.fill("#search", asked)
+            browser.until(lambda asked=asked: page.evaluate("document.title").startswith(asked))  # type: ignore[misc]
+            expect(page.locator(".hit .name b").first, asked).to_be_visible()
+            browser.until(lambda name=name: name in page.locator(".hit .name b").all_inner_texts()[:4])  # type: ignore[misc]
+            there = page.locator(".hit").first.get_attribute("href") or ""
+            assert Path(unquote(there.partition("#")[0][7:])).exists(), there
+        for asked in ('"open', "fn:", "x" * 5000, "zzqqxxyy"):
+            page.fill("#search", asked)
+            browser.until(lambda: page.locator(".hit").count() == 0)
+            expect(page.locator("#count")).not_to_be_empty()

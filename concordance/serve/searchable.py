@@ -8,7 +8,6 @@ shares a file up to a size: the best stay, the others go to the file of one lett
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
@@ -22,6 +21,8 @@ from concordance.query.definitions import has_page
 from concordance.query.index import Index
 from concordance.render.addresses import anchor
 from concordance.render.siteaddresses import SiteAddresses
+
+from .site import script
 
 FOLDER = "search"
 _PART = re.compile(r"[A-Z][A-Z0-9]*(?![a-z])|[A-Z]?[a-z0-9]+|[^\x00-\x7f]+")
@@ -74,7 +75,7 @@ def shards(index: Index, addresses: SiteAddresses) -> Iterator[tuple[str, str]]:
                 counts[group][node.prefix] = [node.count, len(node.files)] if len(node.files) > 1 else node.count
                 for place, inside in enumerate(node.files):
                     yield f"{FOLDER}/{_file(group, node.prefix, place)}", writer.text(f"{group}:{node.prefix}", inside)
-    yield f"{FOLDER}/names.js", _script("names", {"kinds": _KIND_NAMES, "groups": counts})
+    yield f"{FOLDER}/names.js", script("names", {"kinds": _KIND_NAMES, "groups": counts})
 
 
 def _said(group: str, name: Name) -> str:
@@ -239,7 +240,7 @@ class _Writer:
             rest = [entry.total, self._page_of.get(entry.name, "")] if entry.total > len(entry.rows) else 0
             rows.append([entry.name, entry.score, rest, *(self._row(row, paths) for row in entry.rows)])
         stems = [path if self._addresses.stem(path) == path else [path, self._addresses.stem(path)] for path in paths]
-        return _script(name, {"p": stems, "e": rows})
+        return script(name, {"p": stems, "e": rows})
 
     def _row(self, row: Row, paths: dict[str, int]) -> list[object]:
         at = paths.setdefault(row.path, len(paths)) if row.path else -1
@@ -247,8 +248,3 @@ class _Writer:
         while not found[-1] and len(found) > 2:  # what is empty at the end goes without saying
             found.pop()
         return found
-
-
-def _script(name: str, data: object) -> str:
-    text = json.dumps([name, data], ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
-    return f"concordance.take({text[1:-1]});\n"

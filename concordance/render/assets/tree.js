@@ -9,7 +9,7 @@
     var path = url.replace(/[?#].*/, "");
     try { path = path.split("/").map(decodeURIComponent).join("/"); } catch (bytes) { /* a name that is no text */ }
     return path.replace(/_defs\/[^/]*$/, "").replace(/(_docs|_kw|_source)(\.\d+)?\.html$/, "")
-      .replace(/\/(index|doc|sub|map)(\.\d+)?\.html$/, "/");
+      .replace(/\/(index|doc|sub|map|history)(\.\d+)?\.html$/, "/");
   }
   var mine = subject(here);
 
