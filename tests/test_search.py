@@ -17,6 +17,7 @@ from concordance.api import Repository
 from concordance.errors import UserError
 from concordance.facts import fulltext
 from concordance.facts.textwords import Words
+from concordance.query.wishes import wish
 
 FILES = {
     "pkg/__init__.py": "",
@@ -148,6 +149,43 @@ def test_parts_of_names(repository: Repository, question: str, symbol: str) -> N
 @pytest.mark.parametrize(("typed", "meant"), [("DataLaoder", "DataLoader"), ("max_pol", "max_pool"), ("htpserver", "HTTPServer")])
 def test_typing_errors(repository: Repository, typed: str, meant: str) -> None:
     assert meant in symbols(repository.search(typed))[:2]
+
+
+def test_what_is_typed_wrongly_is_meant_before_words_that_are_like_it(repository: Repository) -> None:
+    assert symbols(repository.search("DataLoadre"))[0] == "DataLoader"
+    assert symbols(repository.search("max_pol"))[0] == "max_pool"
+
+
+def test_initials(repository: Repository) -> None:
+    assert "DataLoaderIter" in symbols(repository.search("DLI"))[:1]
+    assert "DataLoaderIter" in symbols(repository.search("dli"))[:1]
+    assert "DataLoader" in symbols(repository.search("DL"))
+    assert symbols(repository.search("fn:DLI")) != ["DataLoaderIter"]
+
+
+def test_prefixes_say_what_is_asked_for(repository: Repository) -> None:
+    assert {row["kind"] for row in repository.search("class:loader")} == {"class"}
+    assert {row["kind"] for row in repository.search("fn:pool")} <= {"function", "method"}
+    assert symbols(repository.search("fn: max_pool"))[0] == "max_pool"
+    assert {row["kind"] for row in repository.search("file:pool")} == {"file"}
+    assert repository.search("kw:loader")[0]["path"] == "conf/settings.yml"
+    assert {row["kind"] for row in repository.search("kw:pooling")} <= {"heading", "concept", "key", "label"}
+    assert {row["path"] for row in repository.search("in:pkg/net server")} == {"pkg/net/http_server.py", "pkg/net/client.py"}
+    assert repository.search("in:pkg/net fn:serve_forever")[0]["path"] == "pkg/net/http_server.py"
+    assert repository.search('in:"pkg/net" HTTPServer') == repository.search("HTTPServer", in_="pkg/net")
+    with pytest.raises(UserError, match="no folder nowhere"):
+        repository.search("in:nowhere pool")
+    for nothing in ("fn:", "in:pkg", "kw: in:pkg", 'class:""'):
+        with pytest.raises(UserError, match="nothing to search"):
+            repository.search(nothing)
+
+
+def test_what_only_looks_like_a_prefix_is_a_word(repository: Repository) -> None:
+    assert wish("class::max_pool", "", "", 1).kinds == frozenset()
+    assert wish("file:///pkg/pool.py", "", "", 1).question == "file:///pkg/pool.py"
+    long = "the mean of a window over the edge is wrong, see class: max_pool in: pkg"
+    assert wish(long, "", "", 1).question == long
+    assert wish("begin:x", "", "", 1).question == "begin:x"
 
 
 def test_a_wrong_word_among_right_ones(repository: Repository) -> None:

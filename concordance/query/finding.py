@@ -11,18 +11,21 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from difflib import get_close_matches
 from itertools import islice
 from typing import NamedTuple
 
+from concordance.facts.likeness import defining_alike
 from concordance.facts.read import Place
 from concordance.facts.textwords import CHUNK
-from concordance.model import Kind, Symbol
+from concordance.model import RUN, TYPES, Kind, Symbol
 
 from . import search
 from .answers import full_name, qualified, rank_of, separator_of
 from .index import Index
 from .names import UnknownName, find, nearest
 from .opened import LONGEST, Opened
+from .wishes import CONCEPT, Wish
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _QUALIFIED = re.compile(r"~?[^\W\d]\w*(?:(?:\.|::|#)~?[^\W\d]\w*)+(?:\(\))?")
@@ -31,6 +34,8 @@ _QUOTED = re.compile(r'"([^"]+)"')
 _PROSE = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))
 _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
 _WEAK = _PROSE | {Kind.NAMESPACE, Kind.TARGET}  # opened in many places, or words more than names
+_OF_CODE = RUN | TYPES
+_ALIKE = 0.75  # share of letters that a name has in common with one that was typed wrongly
 _BODIES = frozenset((Kind.FUNCTION, Kind.METHOD))
 _FIRST = {Kind.CLASS: 0, Kind.STRUCT: 0, Kind.INTERFACE: 0, Kind.ENUM: 0, Kind.FUNCTION: 1, Kind.MACRO: 1, Kind.TYPE: 1}
 _HOMES = frozenset(("__init__", "index", "mod", "lib"))  # files that speak for their folder
@@ -39,7 +44,10 @@ _OF_KIND = 40  # files that are looked through for definitions of a kind
 _NAMED = 50  # definitions of a file whose lines are looked at
 _QUOTES = 200  # files that are put in order by all the words of a question, and not only by the quoted ones
 # What a row's score starts from: any name that is meant is before any text.
-_EXACT, _FILE, _SAME, _BEGINS, _NEAR = 5000.0, 4000.0, 4000.0, 2000.0, 1000.0
+_EXACT, _FILE, _SAME, _INITIALS, _BEGINS, _NEAR, _SPOKEN = 5000.0, 4000.0, 4000.0, 3000.0, 2000.0, 1000.0, 900.0
+_PARTS = re.compile(r"[A-Z][a-z0-9]*")
+_INITIALLED = 5  # definitions that are found by their initials: two letters are those of many
+_CONCEPTS = 3
 
 
 class Spot(NamedTuple):
@@ -53,15 +61,6 @@ class Spot(NamedTuple):
     snippet: str  # the line; "" where the file has changed since
 
 
-class Wish(NamedTuple):
-    """A question and what it is limited to."""
-
-    question: str
-    kind: str
-    folder: str
-    limit: int
-
-
 def spots(index: Index, wish: Wish) -> list[Spot]:
     """The places that fit a question."""
     quoted = _QUOTED.findall(wish.question)
@@ -69,6 +68,8 @@ def spots(index: Index, wish: Wish) -> list[Spot]:
     if quoted and len(besides) <= 4:
         return _quoting(index, wish, quoted)
     found = list(islice(_by_name(index, wish), wish.limit))
+    if not found and _NAME.fullmatch(wish.question):
+        found = list(islice(_mistyped(index, wish), wish.limit))
     if len(found) < wish.limit:
         found += islice(_by_words(index, wish, {spot.path for spot in found}), wish.limit - len(found))
     return found or _nearly(index, wish)
@@ -80,7 +81,7 @@ def spots(index: Index, wish: Wish) -> list[Spot]:
 def _paths(index: Index, wish: Wish) -> Iterator[Spot]:
     """Files that are asked for by their path, the end of it, or their name without its ending."""
     asked = wish.question.strip("/")
-    if wish.kind not in ("", "file") or re.search(r"\s", asked):
+    if not wish.has("file") or re.search(r"\s", asked):
         return
     if re.search(r"[/.]", asked):
         paths = [path for path in index.categories if path == asked or path.endswith(f"/{asked}")]
@@ -117,11 +118,45 @@ def _by_name(index: Index, wish: Wish) -> Iterator[Spot]:
         yield from _places(index, (place for place in same if place.kind not in _WEAK), wish, _EXACT)
     yield from islice(_paths(index, wish), 3 if is_name else None)
     yield from _places(index, (place for place in same if place.kind in _WEAK), wish, _SAME)
+    if is_name and 2 <= len(question) <= 8:
+        yield from islice(_places(index, _initialled(index, question), wish, _INITIALS), _INITIALLED)
+    if CONCEPT in wish.kinds:
+        yield from _concepts(index, wish)
     if is_name and len(question) >= 3:
         begin = dict.fromkeys((question, question.lower(), question[0].upper() + question[1:]))
         longer = {place.id: place for name in begin for place in index.facts.starting(name, _BEGINNING)}
         # A word that many names begin with may be meant as a word.
         yield from islice(_places(index, longer.values(), wish, _BEGINS), max(3, wish.limit // 2))
+
+
+def _initialled(index: Index, question: str) -> Iterator[Place]:
+    """Types and functions by the initials of their names: `FSDP` for FullyShardedDataParallel."""
+    letters = question.upper()
+    if not (letters.isascii() and letters.isalpha()) or (len(letters) < 3 and question != letters):
+        return
+    for name in index.facts.initialled(letters):
+        if "".join(part[0] for part in _PARTS.findall(name)) == letters and name != question:
+            yield from (place for place in index.facts.named(name) if place.kind in _OF_CODE)
+
+
+def _mistyped(index: Index, wish: Wish) -> Iterator[Spot]:
+    """Definitions of names that are meant by one with a wrong letter, where a part of it is no word that is known."""
+    if all(search.is_known(index.shelves, part) for part in index.words.of(wish.question).split()):
+        return
+    paths = [path for path in defining_alike(index.shelves, wish.question) if path in index.categories]
+    names = {place.name for path in paths for place in index.facts.symbols_in(path)}
+    meant = get_close_matches(wish.question.lower(), {name.lower() for name in names}, 2, _ALIKE)
+    places = [p for name in sorted(names) if name.lower() in meant for p in index.facts.named(name)]
+    yield from islice(_places(index, places, wish, _NEAR), max(3, wish.limit // 2))
+
+
+def _concepts(index: Index, wish: Wish) -> Iterator[Spot]:
+    """Words and phrases that files are about, each with the file that says it best."""
+    known = {term: None for text in (wish.question, wish.question.lower()) for term in index.facts.terms_like(text, 3)}
+    for number, term in enumerate(list(known)[:_CONCEPTS]):
+        plain = Wish(term, frozenset(("file",)), wish.folder, 1)
+        for spot in islice(_by_words(index, plain, set()), 1):
+            yield spot._replace(symbol=term, kind=CONCEPT, score=_SPOKEN - number)
 
 
 def _in_another_case(index: Index, wish: Wish) -> list[Place]:
@@ -151,7 +186,7 @@ def _places(index: Index, places: Iterable[Place], wish: Wish, score: float, ran
             _FIRST.get(Kind(place.kind), 2), -index.ranks.get(place.path, 0.0), place.path, place.line,
         )  # fmt: skip
 
-    rows = [p for p in places if p.place >= 0 and wish.kind in ("", p.kind) and _is_below(p.path, wish.folder)]
+    rows = [p for p in places if p.place >= 0 and wish.has(p.kind) and _is_below(p.path, wish.folder)]
     for number, place in enumerate(rows if ranked else sorted(rows, key=order)):
         line = index.opened(place.path).line(place.line) or ""
         yield Spot(place.path, place.line, full_name(place), place.kind, max(score - number, score - 999), line)
@@ -190,13 +225,13 @@ def _by_words(index: Index, wish: Wish, seen: set[str]) -> Iterator[Spot]:
     all_ = search.hits(index.shelves, asked, index.ranks, most)
     # A build that ends meanwhile may have put files into the text index that this store does not know.
     hits = [hit for hit in all_ if hit.path not in seen and hit.path in index.categories]
-    if wish.kind and wish.kind != "file":
-        yield from _of_kind(index, hits, asked, wish.kind)
+    if wish.kinds and "file" not in wish.kinds:
+        yield from _of_kind(index, hits, asked, wish.kinds)
         return
     for hit in hits:
         opened = index.opened(hit.path)
         line, snippet = _best_line(index, opened, asked, hit)
-        yield _around(index, opened, Spot(hit.path, line, "", "file", hit.score, snippet), wish.kind)
+        yield _around(index, opened, Spot(hit.path, line, "", "file", hit.score, snippet), wish.kinds)
 
 
 def _best_line(index: Index, opened: Opened, asked: search.Asked, hit: search.Hit) -> tuple[int, str]:
@@ -240,9 +275,9 @@ def _fit(index: Index, asked: search.Asked, text: str) -> float:
     return sum(asked.weight.get(word, 0.0) for word in set(index.words.of(text).split()))
 
 
-def _around(index: Index, opened: Opened, spot: Spot, kind: str) -> Spot:
+def _around(index: Index, opened: Opened, spot: Spot, kinds: frozenset[str]) -> Spot:
     """A spot with the innermost symbol around it; a file where files are asked for."""
-    if kind == "file":
+    if "file" in kinds:
         return spot
     place = opened.symbol_at(spot.line)
     found = index.facts.place(opened.base + 1 + place) if place >= 0 else None
@@ -252,8 +287,8 @@ def _around(index: Index, opened: Opened, spot: Spot, kind: str) -> Spot:
     return spot._replace(symbol=full_name(found), kind=found.kind) if found is not None else spot
 
 
-def _of_kind(index: Index, hits: list[search.Hit], asked: search.Asked, kind: str) -> list[Spot]:
-    """The best definition of a kind in each file, by what its name and documentation say."""
+def _of_kind(index: Index, hits: list[search.Hit], asked: search.Asked, kinds: frozenset[str]) -> list[Spot]:
+    """The best definition of some kinds in each file, by what its name and documentation say."""
     whole = sum(asked.weight.values()) or 1.0
     found = []
     for hit in hits[:_OF_KIND]:
@@ -262,12 +297,12 @@ def _of_kind(index: Index, hits: list[search.Hit], asked: search.Asked, kind: st
         def fit(symbol: Symbol) -> float:
             return _fit(index, asked, symbol.name) + 0.3 * _fit(index, asked, symbol.doc[:LONGEST])
 
-        best = max((symbol for symbol in opened.symbols if symbol.kind == kind), key=fit, default=None)
+        best = max((symbol for symbol in opened.symbols if symbol.kind in kinds), key=fit, default=None)
         share = fit(best) / whole if best is not None else 0.0
         if best is not None and share:
             name = qualified(best, separator_of(opened.file.language))
             score = hit.score * share**0.5
-            found.append(Spot(hit.path, best.line, name, kind, score, opened.line(best.line) or ""))
+            found.append(Spot(hit.path, best.line, name, best.kind, score, opened.line(best.line) or ""))
     return sorted(found, key=lambda spot: (-spot.score, spot.path))
 
 
@@ -285,8 +320,8 @@ def _quoting(index: Index, wish: Wish, phrases: list[str]) -> list[Spot]:
         said = [_first(lines, phrase, starts[path]) for phrase, starts in zip(phrases, places, strict=True)]
         if all(said) and len(found) < wish.limit:
             spot = Spot(path, said[0], "", "file", scores.get(path, 0.0), lines[said[0] - 1].strip()[:LONGEST])
-            spot = _around(index, opened, spot, wish.kind)
-            found += [spot] if wish.kind in ("", spot.kind) else []
+            spot = _around(index, opened, spot, wish.kinds)
+            found += [spot] if wish.has(spot.kind) else []
     return found
 
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 from concordance.errors import UserError
 from concordance.model import Kind
 from concordance.query.answers import Answer, Option, Page, paged
-from concordance.query.finding import Wish, spots
+from concordance.query.finding import spots
 from concordance.query.index import Index
 from concordance.query.names import nearest
+from concordance.query.wishes import wish
 
 HELP = """Finds what a name or some words mean: definitions of the name first, then the files that say the words best.
 
-Parts of names count (`batch norm` finds BatchNorm), "words in quotes" must stand together, typing errors are forgiven.
-Source comes before tests unless the question or --in asks for tests.
+Parts of names count (`batch norm` finds BatchNorm), and their initials (`FSDP`); "words in quotes" must stand together,
+typing errors are forgiven. `fn:`, `class:`, `file:` or `kw:` before it asks for functions, types, files or keywords
+only, `in:folder` for what lies below a folder. Source comes before tests unless the question or --in asks for tests.
 
 \b
 concord search DataLoader
 concord search "wrong gradient of the pooling layer with ceil mode" -n 10
 concord search parse --kind function --in torch/jit
+concord search class:loader in:torch/utils
 """
 ARGUMENT = "QUERY..."
 OPTIONS = (
@@ -34,11 +37,15 @@ def answer(index: Index, asked: str, page: Page) -> Answer:
     question = " ".join(asked.encode("utf-8", "replace").decode().split())
     if not question.strip("\"'` "):
         raise UserError("there is nothing to search for", "Say a name or some words: concord search DataLoader")
-    folder = str(page.options["in"]).removeprefix("./").strip("/")
+    asked_for = wish(question, page.options["kind"], str(page.options["in"]), page.options["number"])
+    if not asked_for.question.strip("\"'` "):
+        advice = "Say a name or some words behind it: concord search fn:forward"
+        raise UserError("there is nothing to search for", advice)
+    folder = asked_for.folder.removeprefix("./").strip("/")
     folder = "" if folder == "." else folder
     if folder and not any(path.startswith(f"{folder}/") for path in index.categories):
         raise UserError(f"the repository has no folder {folder}", "Name it from the repository's root")
-    found = spots(index, Wish(question, page.options["kind"], folder, page.options["number"]))
+    found = spots(index, asked_for._replace(folder=folder))
     rows = [{**spot._asdict(), "score": round(spot.score, 2)} for spot in found]
     return paged(rows, _COLUMNS, page)._replace(note="" if rows else _nothing(index, question))
 
