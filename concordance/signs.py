@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import re
 
-HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
-    "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U0001d173-\U0001d17a\U000e0000-\U000e00ff]"
-    # Scripts and emoji join letters by these, and choose their forms; beside plain letters they only hide.
-    "|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
-    "|(?<![^\x00-\x7f])(?<![0-9#*])[\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+_NEVER_SEEN = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U0001d173-\U0001d17a\U000e0000-\U000e00ff"
 )
+_JOINING, _CHOOSING = "\u200c\u200d", "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+HIDDEN = re.compile(
+    f"[{_NEVER_SEEN}]"
+    # Scripts and emoji join letters by these, and choose their forms; beside plain letters they only hide.
+    f"|(?<![^\x00-\x7f])[{_JOINING}]|[{_JOINING}](?![^\x00-\x7f])"
+    f"|(?<![^\x00-\x7f])(?<![0-9#*])[{_CHOOSING}]"
+)
+_PERHAPS = re.compile(f"[{_NEVER_SEEN}{_JOINING}{_CHOOSING}]")  # one class of signs: found twenty times as fast
 
 _ENDS = re.compile("\r\n?|\n")
 
@@ -24,9 +29,16 @@ def lines(text: str) -> list[str]:
     return _ENDS.split(text) if "\r" in text else text.split("\n")
 
 
+def hides(text: str) -> bool:
+    """Whether a text has signs that nobody sees."""
+    return _PERHAPS.search(text) is not None and HIDDEN.search(text) is not None
+
+
 def visible(text: str) -> str:
     """Text in which every sign can be seen."""
-    return text if text.isascii() and text.isprintable() else HIDDEN.sub(_by_number, text)
+    if (text.isascii() and text.isprintable()) or _PERHAPS.search(text) is None:
+        return text
+    return HIDDEN.sub(_by_number, text)
 
 
 def _by_number(found: re.Match[str]) -> str:

@@ -24,7 +24,7 @@ from html import escape
 from concordance.blocks import Ref, To, counted
 from concordance.model import RUN, TYPES, Kind, Trust
 from concordance.query.listing import Goal, Listing, Remark
-from concordance.signs import HIDDEN, visible
+from concordance.signs import hides, visible
 
 from .addresses import anchor
 from .formats.html import Body
@@ -87,7 +87,7 @@ def _lines(listing: Listing, addresses: SiteAddresses, page: str) -> Iterator[st
 def _code(listing: Listing, addresses: SiteAddresses, page: str) -> str:
     """The text with its marks; line ends stay, and no mark goes over one."""
     text = listing.text or ""
-    shown = _shown if HIDDEN.search(text) or "\r" in text else _escaped
+    shown = _shown if hides(text) else _escaped  # the end of a line by \r is one of these
     tags = _Tags(listing, addresses, page)
     out: list[str] = []
     at = 0
