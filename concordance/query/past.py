@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from .folders import folders
 from .index import Index
-from .reads import shared
+from .reads import kept, shared
 
 
 class Past(NamedTuple):
@@ -25,6 +25,7 @@ class Past(NamedTuple):
     touched: Counter[str]  # files that each has changed
 
 
+@kept(16)  # that of the root takes a while to sum up
 def past(index: Index, folder: str) -> Past:
     """The history of the files below a folder that are there."""
     there = frozenset(folders(index).below(folder))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import islice
 from typing import NamedTuple
 
 from concordance import plugins
@@ -105,7 +104,7 @@ class Site:
             found: Page | None = module.part(self.index, meant.subject, meant.part)
             return found
         pages = module.pages(self.index, meant.subject)
-        return next((page for page in islice(pages, meant.part) if page.ref.part == meant.part), None)
+        return next((page for page in pages if page.ref.part == meant.part), None)
 
     def _markdown(self, page: Page) -> Answered:
         return Answered(_bytes(markdown.render(page, self.book).text), MARKDOWN)
