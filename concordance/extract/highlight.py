@@ -44,17 +44,18 @@ _NODES = (
 )  # fmt: skip
 
 
-def spans(text: str, language: str) -> list[Span]:
-    """The stretches of a text that are told apart."""
+def spans(text: str, language: str, begin: int = 0, end: int = LARGEST) -> list[Span]:
+    """The stretches of a text that are told apart; words and numbers are only looked for between two places, which is
+    what takes time."""
     if not text or len(text) > LARGEST:
         return []
     rules = lexical(language)
     if language in C_FAMILY and rules is not None:
-        return _c_family(text, language, rules)
+        return _c_family(text, language, rules, begin, end)
     if language not in readers():
-        return list(_cut(text, rules)) if rules is not None else []
+        return list(_cut(text, rules, begin, end)) if rules is not None else []
     if rules is not None and rules.holes:
-        return list(_cut(text, rules))
+        return list(_cut(text, rules, begin, end))
     source = Source(text, language)
     grammar = getattr(plugins.load(LANGUAGES, language), "GRAMMAR", None)
     if nesting(source.data) > DEEPEST:
@@ -67,7 +68,7 @@ def spans(text: str, language: str) -> list[Span]:
 # --- by expressions
 
 
-def _cut(text: str, rules: Lexical) -> Iterator[Span]:
+def _cut(text: str, rules: Lexical, begin: int, limit: int) -> Iterator[Span]:
     """Comments and strings, and between them words and numbers."""
     at = 0
     for match in rules.pieces.finditer(text):
@@ -75,14 +76,15 @@ def _cut(text: str, rules: Lexical) -> Iterator[Span]:
         kind = match.lastgroup
         if kind in ("s", "t") and (prefix := _PREFIX.search(text, max(at, start - 3), start)):
             start = prefix.start()
-        yield from _words(text, at, start, rules)
+        if start > begin and at < limit:
+            yield from _words(text, max(at, begin), min(start, limit), rules)
         at = end
         if kind == "c":
             yield start, end, COMMENT
         elif kind is not None:
             formed = rules.holes and text[start] in "fFrR" and "f" in text[start : start + 2].lower()
             yield from _formed(text, start, end, rules) if formed else ((start, end, STRING),)
-    yield from _words(text, at, len(text), rules)
+    yield from _words(text, max(at, begin), min(len(text), limit), rules)
 
 
 def _words(text: str, start: int, end: int, rules: Lexical) -> Iterator[Span]:
@@ -102,7 +104,7 @@ def _formed(text: str, start: int, end: int, rules: Lexical) -> Iterator[Span]:
     yield at, end, STRING
 
 
-def _c_family(text: str, language: str, rules: Lexical) -> list[Span]:
+def _c_family(text: str, language: str, rules: Lexical, begin: int, limit: int) -> list[Span]:
     source = Source(text, language)
     lines = cdirectives.scan(source.data)
     found: list[Span] = [(start, end, COMMENT) for start, end in lines.comments]
@@ -111,7 +113,8 @@ def _c_family(text: str, language: str, rules: Lexical) -> list[Span]:
         found.append((line.start, line.rest, DIRECTIVE))
         found += _in_directive(source.data, line)
     points = _in_points(source, _flat(found))
-    words = [span for start, end in _gaps(points, len(text)) for span in _words(text, start, end, rules)]
+    gaps = ((max(start, begin), min(end, limit)) for start, end in _gaps(points, len(text)))
+    words = [span for start, end in gaps if start < end for span in _words(text, start, end, rules)]
     return sorted(points + words) if words else points
 
 

@@ -85,7 +85,7 @@ def listing(index: Index, path: str, part: int = 1) -> Listing:
         why = unread(file.file) if file.file.skip != Skip.NONE else "The file has changed since it was read."
         return Listing(path, part, parts, first, None, why)
     begin, end = _stretch(text, file, part, parts)
-    spans = _headings(file, highlight.spans(text, file.file.language))
+    spans = _headings(file, highlight.spans(text, file.file.language, begin, end))
     names = _Names(index, file)
     found = sorted([*names.between(begin, end), *names.included(text, begin, end)])
     return Listing(
