@@ -38,7 +38,7 @@ _NODES = (
             r"rune_literal|(?:double|single)_quote_scalar|block_scalar"
         ),
     ),
-    (NUMBER, re.compile(r"number|integer|float|(?:\w+_)?(int|integer|float|floating_point|imaginary)_(literal|scalar)")),
+    (NUMBER, re.compile(r"number|integer|float|(?:\w+_)?(int(eger)?|float(ing_point)?|imaginary)_(literal|scalar)")),
     (KEYWORD, re.compile(r"true|false|null|nil|none|boolean|this|super|(?:boolean|null)_(?:scalar|literal)")),
     ("", re.compile(r"template_substitution|interpolation|expansion|simple_expansion|command_substitution")),
 )  # fmt: skip
