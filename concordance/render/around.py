@@ -17,7 +17,9 @@ _OF_FILE = (("Documentation", To.FILE), ("Source", To.SOURCE), ("Keywords", To.K
 _OF_FOLDER = (
     ("Contents", To.INDEX), ("About", To.FOLDER), ("Keywords", To.SUBTREE), ("Map", To.MAP), ("History", To.HISTORY)
 )  # fmt: skip
-_OF_WHOLE = (("Contents", To.INDEX), ("Book", To.BOOK), ("Keywords", To.LETTERS), ("Checks", To.REPORT))
+_OF_WHOLE = (
+    ("Contents", To.INDEX), ("Book", To.BOOK), ("Keywords", To.LETTERS), ("Map", To.MAP), ("Checks", To.REPORT),
+)  # fmt: skip
 _FILES = frozenset((To.FILE, To.SOURCE, To.KEYWORDS, To.SYMBOL, To.DEFINITION))
 _FOLDERS = frozenset((To.INDEX, To.FOLDER, To.SUBTREE, To.MAP, To.HISTORY))
 _ONLY_HERE = frozenset((To.SOURCE, To.DEFINITION, To.MAP, To.HISTORY))
