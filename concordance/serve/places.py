@@ -27,7 +27,8 @@ ABOUT = {
 DEFINITION, OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH = "definition", "source", "cards", "tree", "search"
 _OF_FOLDER = {"index.html": "folder_index", "doc.html": "folder", "sub.html": "subtree", TREE: OF_TREE}
 _OF_FILE = {"_docs.html": "file", "_kw.html": "keywords", SOURCE: OF_SOURCE, CARDS: OF_CARDS}
-_OF_WHOLE = ("letters", "book", "rule", "report")  # few, and not told by their address alone
+REPORT = "report"
+_OF_WHOLE = ("letters", "book", "rule", REPORT)  # few, and not told by their address alone
 _PART = re.compile(r"(.*)\.([2-9]|[1-9]\d{1,4})(\.html)", re.DOTALL)
 _BESIDE = re.compile(rf"(.*){DEFINITIONS}/(def-[^/]*)\.html", re.DOTALL)
 
@@ -62,9 +63,14 @@ class Places:
         """Pages of the whole by their addresses."""
         found = {}
         for kind in _OF_WHOLE:
-            for subject in plugins.load(PAGES, kind).subjects(self.index):
+            for subject in plugins.load(PAGES, kind).subjects(self.index) if kind != REPORT else ("",):
                 found[self.addresses.page(Ref(ABOUT[kind], subject))] = Meant(kind, subject)
         return found
+
+    @cached_property
+    def _reports(self) -> frozenset[str]:
+        """The parts of the report, by their numbers."""
+        return frozenset(plugins.load(PAGES, REPORT).subjects(self.index))
 
     @cached_property
     def _more(self) -> dict[str, Meant]:
@@ -80,6 +86,8 @@ class Places:
         part = _PART.fullmatch(address)
         if part is not None:
             whole = self._whole(part[1] + part[3])
+            if whole is not None and whole.kind == REPORT:  # whose parts are subjects of their own
+                return Meant(REPORT, part[2], int(part[2])) if part[2] in self._reports else None
             if whole is not None:
                 return whole._replace(part=int(part[2]))
         return self._whole(address)
