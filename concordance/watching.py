@@ -13,9 +13,10 @@ import gc
 import os
 import time
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 
-from concordance import api, forked
+from concordance import api, forked, writing
 from concordance.collect import history, relist, source
 from concordance.config import Book
 from concordance.errors import ConcordanceError, NotARepository
@@ -106,6 +107,12 @@ class Current:
         own = os.path.relpath(os.path.realpath(self.folder()), os.path.realpath(self.root)).replace(os.sep, "/")
         return all(count == before[1].get(book) for book, count in walked[1].items() if (book or ".") != own)
 
+    def look_ahead(self) -> None:
+        """Works out what the next update will ask of the whole, which takes longer than the update."""
+        with forked.undisturbed(), suppress(Exception):  # the next update will meet what is wrong, and it is said then
+            for known in self._memory.books.values():
+                writing.look_ahead(known)
+
     def folders(self) -> set[str]:
         """The folders of the files."""
         return {entry.path.rpartition("/")[0] for entry in self._walked[0]} if self._walked is not None else set()
@@ -173,7 +180,9 @@ class Watch:
             return IDLE
         if update.is_first or update.summary.read or update.summary.removed or update.book.changed or update.book.gone:
             self.tell(update)
-        gc.collect()  # now that nobody waits
+        if update.is_first:  # now that nobody waits
+            self.current.look_ahead()
+        gc.collect()
         return AFTERWARDS
 
     def _failed(self, why: str) -> float:

@@ -285,6 +285,12 @@ def _look_around(index: Index, work: list[tuple[str, str]]) -> None:
                 next(plugins.load(PAGES, kind).pages(index, subject), None)
 
 
+def look_ahead(known: Known) -> None:
+    """Works out what the pages of the next update will ask of the whole, while nobody waits for it."""
+    index = known.index
+    _look_around(index, [(kind, subject) for kind in plugins.names(PAGES) for subject in _subjects(kind, index)])
+
+
 def _counted(summary: BookSummary, rows: list[Written]) -> BookSummary:
     summary.pages, summary.bytes = len(rows), sum(row.size for row in rows)
     summary.claims = sum(row.claims for row in rows)
