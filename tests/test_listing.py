@@ -13,10 +13,13 @@ from concordance import api
 from concordance.config import Book
 from concordance.facts.read import Facts
 from concordance.model import Trust
+from concordance.query import listing as listings
 from concordance.query.index import Index
-from concordance.query.listing import PART, Listing, listing, parts_of
+from concordance.query.listing import Listing, listing, parts_of
+from concordance.render import listing as rendered
+from concordance.render import siteaddresses
 from concordance.render.listing import render
-from concordance.render.siteaddresses import LINES, SiteAddresses
+from concordance.render.siteaddresses import SiteAddresses
 from concordance.signs import lines
 
 SAMPLE = Path(__file__).parent / "sample"
@@ -195,16 +198,19 @@ def test_what_is_not_shown_says_why(folder: Path) -> None:
     assert "has changed since it was read" in shown.page("b.py").html
 
 
-def test_long_files_have_parts(folder: Path) -> None:
-    assert PART == LINES
-    (folder / "long.py").write_text("".join(f"x{n} = {n}\n" for n in range(20_050)) + "def last():\n    return x0\n")
+def test_long_files_have_parts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert listings.PART == siteaddresses.LINES == rendered.LINES  # the number of a line says which part it stands on
+    for module, name in ((listings, "PART"), (siteaddresses, "LINES"), (rendered, "LINES")):
+        monkeypatch.setattr(module, name, 100)
+    (folder / "long.py").write_text("".join(f"x{n} = {n}\n" for n in range(150)) + "def last():\n    return x0\n")
     (folder / "use.py").write_text("from long import last\nlast()\n")
     shown = Shown(folder)
     first, second = shown.page("long.py"), shown.page("long.py", 2)
-    assert (first.made.parts, min(first.lines), max(first.lines)) == (2, 1, 20_000)
-    assert (min(second.lines), max(second.lines)) == (20_001, 20_052)
-    assert second.lines[20_052] == "    return x0"
+    assert (first.made.parts, min(first.lines), max(first.lines)) == (2, 1, 100)
+    assert (min(second.lines), max(second.lines)) == (101, 152)
+    assert second.lines[152] == "    return x0"
     assert 'href="./long.py_source.html#L1"' in second.html
-    assert 'href="./long.py_source.2.html#L20051"' in shown.page("use.py").html
+    assert 'href="./long.py_source.2.html#L151"' in shown.page("use.py").html
     assert 'href="./long.py_source.2.html"' in first.html
-    assert (parts_of(0), parts_of(20_000), parts_of(20_001)) == (1, 1, 2)
+    assert '<i class="k">return</i>' in second.html
+    assert [parts_of(lines) for lines in (0, 100, 101)] == [1, 1, 2]
