@@ -55,6 +55,20 @@ def _read(*blocks: Block) -> webpages.Read:
     return read
 
 
+HOSTILE = [
+    "<script>alert(1)</script>", "</code></pre><img src=x onerror=alert(1)>", "[x](javascript:alert(1))", "`", "```",
+    "![a](http://e.org/a.png)", "[![a](http://e.org/a.png)](http://e.org)", "<http://e.org>", "&lt;b&gt; &#x202e; &#0;",
+    "| a | b |\n|---|---|\n| <b> | `|` |", "- a\n- b\n\n  c\n    - d", "1. a\n3) b", "> q\n> - r", "# h\n\nt\n===\n\n---",
+    "[x]: http://e.org 'y'\n\n[x]", "\0 \ufff9 \u202e \x1b[31m", "a\\\nb  \nc", "~~s~~ *e* **s** _e_ __s__", "\"' onclick=x",
+    "[x](0-0)", "[x](%00-0)", "a](b", "<a href=\"javascript:x\">y</a>", "http://e.org/\"onclick=x", "[a](http://e.org/\"><b>)",
+]  # fmt: skip
+WORDS = st.one_of(
+    st.sampled_from(HOSTILE),
+    st.text(max_size=30),
+    st.text("ab _*`[]()<>&\\\n#-|~!$:\"'=1.\0\u202e", max_size=40),
+)
+
+
 # --- every page of a real repository
 
 
@@ -127,7 +141,19 @@ def test_facts_of_a_definition_stand_each_by_itself() -> None:
 
 def test_lines_are_links_where_the_book_only_names_them() -> None:
     read = _read(Items([Item([Mono("x = 1"), " L3", Cite("a.py", 3), "–4"]), Item([" L3", Cite("b/d.yaml", 3)])]))
-    assert read.hrefs == ["./a.py_source.html#L3"]
+    assert read.hrefs == ["./a.py_source.html#L3-L4"] and "L3–4" in read.text
+
+
+def test_a_range_of_lines_is_one_link() -> None:
+    read = _read(Heading(2, [Mono("class A"), " ", Line("a.py", 3), "–9", ", declared here"]), Text([Line("a.py", 3), "–x"]))
+    assert read.hrefs[0] == "./a.py_source.html#L3-L9" and "class A L3–9, declared here" in read.text
+    assert read.hrefs[2] == "./a.py_source.html#L3" and "L3–x" in read.text
+
+
+@settings(max_examples=100, deadline=None)
+@given(WORDS, st.sampled_from(["python", "c++", "bash", "yaml", "json", "rust", "toml", "markdown", "cmake", "x"]))
+def test_code_is_shown_letter_by_letter(text: str, language: str) -> None:
+    assert _read(Code(text, language)).text.endswith(f"{visible(text)}\n".replace("\r", "")) or "\r" in text
 
 
 def test_columns_of_numbers() -> None:
@@ -147,20 +173,6 @@ def test_mathematics_stays_as_it_was_written() -> None:
 
 
 # --- text of others
-
-
-HOSTILE = [
-    "<script>alert(1)</script>", "</code></pre><img src=x onerror=alert(1)>", "[x](javascript:alert(1))", "`", "```",
-    "![a](http://e.org/a.png)", "[![a](http://e.org/a.png)](http://e.org)", "<http://e.org>", "&lt;b&gt; &#x202e; &#0;",
-    "| a | b |\n|---|---|\n| <b> | `|` |", "- a\n- b\n\n  c\n    - d", "1. a\n3) b", "> q\n> - r", "# h\n\nt\n===\n\n---",
-    "[x]: http://e.org 'y'\n\n[x]", "\0 \ufff9 \u202e \x1b[31m", "a\\\nb  \nc", "~~s~~ *e* **s** _e_ __s__", "\"' onclick=x",
-    "[x](0-0)", "[x](%00-0)", "a](b", "<a href=\"javascript:x\">y</a>", "http://e.org/\"onclick=x", "[a](http://e.org/\"><b>)",
-]  # fmt: skip
-WORDS = st.one_of(
-    st.sampled_from(HOSTILE),
-    st.text(max_size=30),
-    st.text("ab _*`[]()<>&\\\n#-|~!$:\"'=1.\0\u202e", max_size=40),
-)
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -1,6 +1,7 @@
 """Code on a page of the site.
 
-In: text and the name of its language. Out: HTML. Whoever has only a keyboard can reach it, to move sideways in it.
+In: text and the name of its language, as fences have it. Out: HTML, in which comments, strings, numbers and words of
+the language are told apart as on the pages of sources. Whoever has only a keyboard can reach it, to move sideways.
 """
 
 from __future__ import annotations
@@ -8,12 +9,30 @@ from __future__ import annotations
 import re
 from html import escape
 
+from concordance.extract.highlight import spans
 from concordance.signs import visible
 
 _LANGUAGE = re.compile(r"[\w+#.-]{1,40}")
+_READ_AS = {  # what fences call a language, where its reader has another name
+    "py": "python", "python3": "python", "pycon": "python", "bash": "shell", "sh": "shell", "zsh": "shell",
+    "c++": "cpp", "cxx": "cpp", "cc": "cpp", "h": "cpp", "hpp": "cpp", "cu": "cuda", "objective-c": "objc",
+    "objective-c++": "objcpp", "js": "javascript", "ts": "typescript", "rs": "rust", "golang": "go", "yml": "yaml",
+    "makefile": "make", "protobuf": "proto", "bzl": "starlark",
+}  # fmt: skip
+_LARGEST = 20_000  # characters of what is coloured: a page is to be there at once
 
 
 def code(text: str, language: str = "") -> str:
     """Text that is shown letter by letter."""
-    named = f' class="language-{language}"' if _LANGUAGE.fullmatch(language) else ""
-    return f'<pre tabindex="0"><code{named}>{escape(visible(text), False)}</code></pre>\n'
+    text = visible(text)
+    if not _LANGUAGE.fullmatch(language):
+        return f'<pre tabindex="0"><code>{escape(text, False)}</code></pre>\n'
+    name = language.lower()
+    name = _READ_AS.get(name, name)
+    told = spans(text, name) if len(text) <= _LARGEST else []
+    out, place = [], 0
+    for start, end, letter in told:
+        out += (escape(text[place:start], False), f'<i class="{letter}">', escape(text[start:end], False), "</i>")
+        place = end
+    out.append(escape(text[place:], False))
+    return f'<pre tabindex="0"><code class="language-{language}">{"".join(out)}</code></pre>\n'

@@ -47,7 +47,7 @@ from concordance.signs import visible
 
 LONG = 100  # entries of a list from which on a browser lays out only those that are seen
 _NUMBER = re.compile(r"[+-]?[\d,.]+(?: ?(?:%|×|B|KB|MB|GB|bytes|ms|s))?|–|")
-_AT_LINE = re.compile(r" ?L(\d+)")
+_AT_LINE, _TO_LINE = re.compile(r" ?L(\d+)"), re.compile(r"–(\d+)")
 _BETWEEN = " · "  # facts about one definition stand in one paragraph, with this between them
 
 
@@ -226,22 +226,34 @@ class Writer:
     def pieces(self, pieces: Pieces) -> None:
         """Words, names and links in a row."""
         out = self.out
+        skipped = -1  # the end of a range, which stands in the link before it
         for place, piece in enumerate(pieces):
             kind = type(piece)
             if kind is str:
                 at = _AT_LINE.fullmatch(piece) if "L" in piece and len(piece) < 12 else None  # type: ignore[arg-type]
-                out.append(self._at(at, pieces, place) if at else _shown(piece))  # type: ignore[arg-type]
+                if at is not None:
+                    last, skipped = self._range(pieces, place + 2)
+                    out.append(self._at(at, pieces, place, last))
+                elif place != skipped:
+                    out.append(_shown(piece))  # type: ignore[arg-type]
             elif kind is Ref:
                 out.append(self.link(piece))  # type: ignore[arg-type]
             elif kind is Mono:
                 out.append(f"<code>{_shown(piece)}</code>")  # type: ignore[arg-type]
             elif kind is Line:
-                out.append(self._line(piece))  # type: ignore[arg-type]
+                last, skipped = self._range(pieces, place + 1)
+                out.append(self._line(piece, last))  # type: ignore[arg-type]
             elif kind is Strong:
                 out.append(f"<strong>{_shown(piece)}</strong>")  # type: ignore[arg-type]
             elif kind is Anchor:
                 name = self._id(piece)  # type: ignore[arg-type]
                 out.append(f"<span{name}></span>" if name else "")
+
+    def _range(self, pieces: Pieces, place: int) -> tuple[int, int]:
+        """The last line of a range whose end stands at a place, and that place; 0 and -1 where none does."""
+        behind: Piece = pieces[place] if place < len(pieces) else ""
+        found = _TO_LINE.fullmatch(behind) if type(behind) is str else None
+        return (int(found[1]), place) if found else (0, -1)
 
     def link(self, ref: Ref) -> str:
         """A link."""
@@ -252,19 +264,20 @@ class Writer:
             found = self._links[ref] = f'<a href="{escape(self.addresses.link(self.page, ref))}">{label}</a>'
         return found
 
-    def _line(self, line: Line) -> str:
-        label = line.label or f"L{line.first}" + (f"–{line.last}" if line.last > line.first else "")
-        address = self.addresses.source(self.page, line.path, line.first, line.last)
+    def _line(self, line: Line, last: int = 0) -> str:
+        last = last or line.last
+        label = line.label or f"L{line.first}" + (f"–{last}" if last > line.first else "")
+        address = self.addresses.source(self.page, line.path, line.first, last)
         return f'<a class="at" href="{escape(address)}">{_shown(label)}</a>'
 
-    def _at(self, found: re.Match[str], pieces: Pieces, place: int) -> str:
+    def _at(self, found: re.Match[str], pieces: Pieces, place: int, last: int) -> str:
         """A line that the book names without a link, for it has so many of them: what it rests on says where it is.
         Keys come by the thousand, and stay without."""
         behind: Piece = pieces[place + 1] if place + 1 < len(pieces) else ""
         if not isinstance(behind, Cite) or behind.first != int(found[1]) or self.addresses.is_plain(behind.path):
-            return _shown(found[0])
+            return _shown(found[0]) + (f"–{last}" if last else "")
         space = " " if found[0].startswith(" ") else ""
-        return space + self._line(Line(behind.path, behind.first))
+        return space + self._line(Line(behind.path, behind.first), last)
 
 
 def _shown(text: str) -> str:
