@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from concordance.errors import UserError
 from concordance.extract.engine import language_of
+from concordance.facts.pack import Defined
 from concordance.facts.read import Place
 from concordance.model import Category, Symbol, Trust
 
@@ -112,7 +113,7 @@ def clean(key: str) -> list[str]:
     return [unquote(part.partition("+")[0]) for part in key.split(".")] if key else []
 
 
-def qualified(symbol: Symbol, separator: str) -> str:
+def qualified(symbol: Symbol | Defined, separator: str) -> str:
     """A symbol's name with those of what it stands in."""
     return separator.join(clean(symbol.key))
 

@@ -16,15 +16,17 @@ from itertools import islice
 from typing import NamedTuple
 
 from concordance.facts.likeness import defining_alike
+from concordance.facts.pack import Defined
 from concordance.facts.read import Place
 from concordance.facts.textwords import CHUNK
-from concordance.model import RUN, TYPES, Kind, Symbol
+from concordance.model import RUN, TYPES, Kind
 
 from . import search
 from .answers import full_name, qualified, rank_of, separator_of
 from .index import Index
 from .names import UnknownName, find, nearest
 from .opened import LONGEST, Opened
+from .reads import shared
 from .wishes import CONCEPT, Wish
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -83,16 +85,31 @@ def _paths(index: Index, wish: Wish) -> Iterator[Spot]:
     asked = wish.question.strip("/")
     if not wish.has("file") or re.search(r"\s", asked):
         return
+    names, stems = _by_last_name(index)
     if re.search(r"[/.]", asked):
-        paths = [path for path in index.categories if path == asked or path.endswith(f"/{asked}")]
+        paths = [path for path in names.get(asked.rpartition("/")[2], ()) if f"/{path}".endswith(f"/{asked}")]
     else:
-        paths = [path for path in index.categories if _stem(path) == asked]
-    paths.sort(key=lambda path: (rank_of(index.category_of(path)), -index.ranks.get(path, 0.0), path.count("/"), path))
-    for path in paths:
+        paths = stems.get(asked, [])
+
+    def order(path: str) -> tuple[object, ...]:
+        return rank_of(index.category_of(path)), -index.ranks.get(path, 0.0), path.count("/"), path
+
+    for path in sorted(paths, key=order):
         if _is_below(path, wish.folder):
             lines = index.opened(path).lines() or []
             first = next((number for number, line in enumerate(lines, 1) if line.strip()), 1)
             yield Spot(path, first, "", "file", _FILE, lines[first - 1].strip()[:LONGEST] if lines else "")
+
+
+@shared
+def _by_last_name(index: Index) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """All paths by the last of their names, and by what `_stem` makes of it."""
+    names: dict[str, list[str]] = {}
+    stems: dict[str, list[str]] = {}
+    for path in index.categories:
+        names.setdefault(path.rpartition("/")[2], []).append(path)
+        stems.setdefault(_stem(path), []).append(path)
+    return names, stems
 
 
 def _stem(path: str) -> str:
@@ -256,14 +273,14 @@ def _best_line(index: Index, opened: Opened, asked: search.Asked, hit: search.Hi
     return number, lines[number - 1].strip()[:LONGEST]
 
 
-def _named(opened: Opened, words: list[str]) -> list[Symbol]:
+def _named(opened: Opened, words: list[str]) -> list[Defined]:
     """The symbols whose names have most of some words in them, the shortest first."""
     any_of = re.compile("|".join(map(re.escape, words)), re.IGNORECASE).search
-    counted = [(-sum(w in s.name.lower() for w in words), len(s.name), s) for s in opened.symbols if any_of(s.name)]
+    counted = [(-sum(w in s.name.lower() for w in words), len(s.name), s) for s in opened.defined if any_of(s.name)]
     return [symbol for *_, symbol in sorted(counted, key=lambda row: row[:2])[:_NAMED]]
 
 
-def _defines(index: Index, asked: search.Asked, symbol: Symbol) -> float:
+def _defines(index: Index, asked: search.Asked, symbol: Defined) -> float:
     """How much more a definition counts than a use: most where its name says all that is asked, and nothing else."""
     words = set(index.words.of(symbol.name).split())
     counts = 1.0 if symbol.kind in _HOLDERS else 2.0
@@ -282,7 +299,7 @@ def _around(index: Index, opened: Opened, spot: Spot, kinds: frozenset[str]) -> 
     place = opened.symbol_at(spot.line)
     found = index.facts.place(opened.base + 1 + place) if place >= 0 else None
     if found is None or found.kind not in _BODIES:  # perhaps a constant or a field, which has no lines of its own
-        own = next((n for n, symbol in enumerate(opened.symbols) if symbol.line == spot.line), place)
+        own = next((n for n, symbol in enumerate(opened.defined) if symbol.line == spot.line), place)
         found = found if own == place else index.facts.place(opened.base + 1 + own)
     return spot._replace(symbol=full_name(found), kind=found.kind) if found is not None else spot
 
@@ -294,10 +311,10 @@ def _of_kind(index: Index, hits: list[search.Hit], asked: search.Asked, kinds: f
     for hit in hits[:_OF_KIND]:
         opened = index.opened(hit.path)
 
-        def fit(symbol: Symbol) -> float:
+        def fit(symbol: Defined) -> float:
             return _fit(index, asked, symbol.name) + 0.3 * _fit(index, asked, symbol.doc[:LONGEST])
 
-        best = max((symbol for symbol in opened.symbols if symbol.kind in kinds), key=fit, default=None)
+        best = max((symbol for symbol in opened.defined if symbol.kind in kinds), key=fit, default=None)
         share = fit(best) / whole if best is not None else 0.0
         if best is not None and share:
             name = qualified(best, separator_of(opened.file.language))

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from concordance import signs
 from concordance.collect import source
 from concordance.errors import Unreadable
-from concordance.facts.pack import Named, unpack_names
+from concordance.facts.pack import Defined, Named, unpack_names
 from concordance.facts.read import Facts
 from concordance.model import (
     ROLES,
@@ -85,6 +85,11 @@ class Opened:
     def symbols(self) -> tuple[Symbol, ...]:
         """All that it defines, with signatures and parameters."""
         return self.facts.symbols
+
+    @cached_property
+    def defined(self) -> tuple[Defined, ...]:
+        """The same in short, which is read in a third of the time."""
+        return self._facts.outline(self.path).symbols
 
     # --- names by where they stand
 
