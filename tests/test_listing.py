@@ -158,6 +158,11 @@ def test_where_names_lead(folder: Path) -> None:
     (folder / "b.py").write_text("from a import Tree\n\n\ndef plant(tree: Tree):\n    tree.grow(1)\n    return tree\n")
     (folder / "c.h").write_text("int leaf(int n);\n")
     (folder / "c.c").write_text('#include "c.h"\nint leaf(int n) { return n; }\n')
+    (folder / "lib").mkdir()
+    (folder / "lib/e.md").write_text("# E\n")
+    (folder / "README.md").write_text("See [lib/e.md](lib/e.md) and [it](lib/e.md).\n")
+    (folder / "f.sh").write_text(". ./g.sh # ./g.sh\n")
+    (folder / "g.sh").write_text("true\n")
     (folder / "d.c").write_text('#include "c.h"\nint main() { return leaf(1); }\n')
     shown = Shown(folder)
     tree = shown.page("a.py").names()
@@ -172,6 +177,8 @@ def test_where_names_lead(folder: Path) -> None:
     assert (used["leaf"]["path"], used["leaf"]["line"]) == ("c.c", 2)
     assert (used["c.h"]["kind"], used["c.h"]["path"]) == ("file", "c.h")
     assert shown.page("c.c").names()["leaf"]["page"]
+    assert shown.page("README.md").names()["lib/e.md"]["path"] == "lib/e.md"
+    assert [one["path"] for one in shown.page("f.sh").names().values()] == ["g.sh"]
     assert 'href="c.c_source.html#L2"' in shown.page("c.h").html.replace("./", "")
 
 

@@ -27,7 +27,7 @@ from .ruled import ruled
 PART = 20_000  # lines of a page; a file of more has several
 _DEFINES = frozenset(ROLES.index(role) for role in (Role.DEFINE, Role.DECLARE))
 _BINDS = frozenset(ROLES.index(role) for role in BINDS)
-_BY_PATH = frozenset(("system", "local"))
+_BY_NAME = frozenset(("python", "cython", "java", "rust"))  # languages that import by names, which are linked as names
 _IMPORT = ROLES.index(Role.IMPORT)
 
 
@@ -87,7 +87,8 @@ def listing(index: Index, path: str, part: int = 1) -> Listing:
     begin, end = _stretch(text, file, part, parts)
     spans = _headings(file, highlight.spans(text, file.file.language, begin, end))
     names = _Names(index, file)
-    found = sorted([*names.between(begin, end), *names.included(text, begin, end)])
+    found = list(names.between(begin, end))
+    found = sorted([*found, *(name for name in names.included(text, found) if begin <= name[0] < end)])
     return Listing(
         path, part, parts, first, text[begin:end], "", _moved(spans, begin, end),
         [(start - begin, stop - begin, goal) for start, stop, goal in found], names.goals,
@@ -155,17 +156,27 @@ class _Names:
             if goal >= 0:
                 yield start, start + lengths[word], goal
 
-    def included(self, text: str, begin: int, end: int) -> Iterator[tuple[int, int, int]]:
-        """The files that are included by their paths, which are no names."""
-        starts = self.file.starts
-        for row, target, _ in self.file.imports if any(row[0].form for row in self.file.imports) else ():
-            if row.form in _BY_PATH and target is not None and target.paths and row.line < len(starts):
-                at = text.find(row.module, starts[row.line - 1], starts[row.line])
-                if begin <= at < end:
-                    also = tuple((path, 1) for path in target.paths[1:])
-                    trust = Trust.VIA_IMPORT if not also else Trust.CANDIDATE
-                    goal = Goal("file", target.paths[0], 1, trust=trust, by=target.by, also=also)
-                    yield at, at + len(row.module), self._new(goal)
+    def included(self, text: str, found: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
+        """The files that are named by their paths, which are no names: `#include "a.h"`, `[this](that.md)`."""
+        if self.file.file.language in _BY_NAME:
+            return
+        starts, taken = self.file.starts, [name[0] for name in found]
+        done: set[int] = set()
+        for row, target, _ in self.file.imports:
+            path = target.paths[0] if target is not None and target.paths else ""
+            if target is None or path in ("", self.file.path) or not row.module or row.line >= len(starts):
+                continue
+            begin, end = starts[row.line - 1], starts[row.line]
+            at = text.find(row.module, begin + row.col - 1, end)
+            at = at if at >= 0 else text.find(row.module, begin, end)
+            stop = at + len(row.module)
+            behind = bisect_left(taken, stop)
+            if at < 0 or at in done or (behind and found[behind - 1][1] > at):
+                continue
+            done.add(at)
+            also = tuple((other, 1) for other in target.paths[1:])
+            trust = Trust.CANDIDATE if also else Trust.VIA_IMPORT
+            yield at, stop, self._new(Goal("file", path, 1, trust=trust, by=target.by, also=also))
 
     def _new(self, goal: Goal) -> int:
         self.goals.append(goal)

@@ -95,14 +95,11 @@ def _code(listing: Listing, addresses: SiteAddresses, page: str) -> str:
         if start > at:
             out.append(shown(text, at, start))
         inner = shown(text, start, end)
-        if goal >= 0:
-            opening, closing = tags.of(goal)
-            out += (opening, inner, closing)
-        elif "\n" in inner:
-            opening = f'<i class="{letter}">'
-            out.append("\n".join(f"{opening}{line}</i>" if line else "" for line in inner.split("\n")))
+        opening, closing = tags.of(goal) if goal >= 0 else (f'<i class="{letter}">', "</i>")
+        if "\n" in inner:
+            out.append("\n".join(f"{opening}{line}{closing}" if line else "" for line in inner.split("\n")))
         else:
-            out.append(f'<i class="{letter}">{inner}</i>')
+            out += (opening, inner, closing)
         at = end
     out.append(shown(text, at, len(text)))
     return "".join(out)
