@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import posixpath
 from pathlib import Path
+from urllib.parse import unquote
 
 import books
 import golden_files
@@ -98,6 +100,14 @@ def test_every_page_of_the_sample_is_whole(sample: Path) -> None:
             assert not {name for name in missing if name.startswith("def-")}, where
     index.facts.close()
     assert any(read.tags["svg"] for read in seen.values())
+    for address, read in seen.items():  # links find their sections on other pages, too
+        for href in read.hrefs:
+            path, _, at = href.partition("#")
+            if "://" in href or not path or path.endswith("_source.html"):
+                continue
+            there = posixpath.normpath(posixpath.join(posixpath.dirname(address), unquote(path)))
+            assert there in seen, f"{address}: {href}"
+            assert not at or unquote(at) in seen[there].ids, f"{address}: {href}"
 
 
 def test_every_diagram_is_drawn(sample: Path) -> None:

@@ -30,7 +30,8 @@ def code(text: str, language: str = "") -> str:
     name = language.lower()
     name = _READ_AS.get(name, name)
     told = spans(text, name) if len(text) <= _LARGEST else []
-    out, place = [], 0
+    out: list[str] = []
+    place = 0
     for start, end, letter in told:
         out += (escape(text[place:start], False), f'<i class="{letter}">', escape(text[start:end], False), "</i>")
         place = end
