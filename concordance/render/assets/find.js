@@ -119,35 +119,43 @@
     });
   }
 
-  function groups(asked) { return asked.kind === "file" ? ["f"] : asked.kind === "kw" ? ["k", "n"] : asked.kind ? ["n"] : ["n", "f", "k"]; }
+  function groups(asked) { return asked.kind === "file" ? ["f"] : asked.kind === "kw" ? ["k", "n"] : asked.kind ? ["n"] : ["n", "f"]; }
 
   async function find(asked, most) {
     directory = directory || await site.load(site.base + "search/names.js");
     if (!directory) return { rows: [], note: "The list of names could not be loaded." };
-    var said = words(asked), found = [], seen = new Set(), loaded = 0, total = 0, left = [];
-    if (asked.exact) said = { plain: asked.text, word: compact(asked.text), others: [] };
-    var ways = groups(asked).map(function (group) { return way(group, said.word); });
-    var nodes = [].concat.apply([], ways);
-    (await Promise.all(nodes.map(function (node) { return load(node.group, node.prefix, 0); })))
-      .forEach(function (list) { collect(found, seen, list, asked, said, fit); });
+    var said = asked.exact ? { plain: asked.text, word: compact(asked.text), others: [] } : words(asked);
+    var state = { found: [], seen: new Set(), total: 0, left: [] };
+    await among(groups(asked), asked, said, state, most);
+    if (!asked.kind && state.found.length < most) await among(["k"], asked, said, state, most);
+    var found = state.found, rough = !found.length && !asked.exact;
+    if (rough) await roughly(found, state.seen, asked, said);
+    found.sort(function (one, other) { return other.score - one.score || (one.path < other.path ? -1 : 1); });
+    var note = rough && found.length ? "Nothing is written so; these are near:" : "";
+    if (!found.length && state.left.length) note = "Nothing found among the best; say more letters of the name.";
+    return { rows: found.slice(0, most), total: Math.max(state.total, found.length), note: note };
+  }
+
+  /* What some groups have: first the files on the way to the word, then, while there is too little, those behind. */
+  async function among(names, asked, said, state, most) {
+    var ways = names.map(function (group) { return way(group, said.word); }), left = [], loaded = 0;
+    async function take(list) {
+      (await Promise.all(list.map(function (one) { return load(one[0], one[1], one[2]); })))
+        .forEach(function (rows) { collect(state.found, state.seen, rows, asked, said, fit); });
+    }
+    await take([].concat.apply([], ways).map(function (node) { return [node.group, node.prefix, 0]; }));
     ways.forEach(function (path) {
       var deepest = path[path.length - 1];
       for (var place = 1; deepest && place < deepest.files; place++) left.push([deepest.group, deepest.prefix, place]);
-      if (deepest && Array.from(said.word).length <= Array.from(deepest.prefix).length && !asked.kind && !asked.folder && !said.others.length) total += deepest.count;
+      if (deepest && Array.from(said.word).length <= Array.from(deepest.prefix).length && !asked.kind && !asked.folder && !said.others.length) state.total += deepest.count;
       else if (deepest) below(deepest, said.word).forEach(function (node) { left.push(node); });
     });
-    while (left.length && found.length < most && loaded < MOST_FILES) {
+    while (left.length && state.found.length < most && loaded < MOST_FILES) {
       var batch = left.splice(0, 4);
       loaded += batch.length;
-      (await Promise.all(batch.map(function (one) { return load(one[0], one[1], one[2]); })))
-        .forEach(function (list) { collect(found, seen, list, asked, said, fit); });
+      await take(batch);
     }
-    var rough = !found.length && !asked.exact;
-    if (rough) await roughly(found, seen, asked, said);
-    found.sort(function (one, other) { return other.score - one.score || (one.path < other.path ? -1 : 1); });
-    var note = rough && found.length ? "Nothing is written so; these are near:" : "";
-    if (!found.length && left.length) note = "Nothing found among the best; say more letters of the name.";
-    return { rows: found.slice(0, most), total: Math.max(total, found.length), note: note };
+    state.left = state.left.concat(left);
   }
 
   /* Nodes below one, for questions that leave most of what is found out. */
