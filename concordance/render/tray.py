@@ -59,14 +59,14 @@ class Tray:
         except FileNotFoundError:
             self._write(target, data)
             return row, True
-        ours = address in self.before or address == MANIFEST or self._doubtful
-        if not stat.S_ISREG(there.st_mode) or not ours:
-            advice = "Move it, or write the site elsewhere (--out)"
-            raise UserError(f"{target} is another's, and is not replaced", advice)
-        if there.st_size == len(data):
+        plain = stat.S_ISREG(there.st_mode)
+        if plain and there.st_size == len(data):
             with open(target, "rb") as file:
                 if file.read() == data:
                     return row, False
+        if not plain or not (address in self.before or self._doubtful):
+            advice = "Move it, or write the site elsewhere (--out)"
+            raise UserError(f"{target} is another's, and is not replaced", advice)
         self._write(target, data)
         return row, True
 
