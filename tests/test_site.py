@@ -45,6 +45,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = books.copied(tmp_path_factory.mktemp("repo"))
     odd = ["a b#c?d%41.py", "<b>&\"'.py", "](x).md", "index.html", "tree.js", "ünï.py", "x_docs.html", "search.html"]
     write(root, {f"odd/{name}": "def odd():\n    return 1\n" for name in odd})
+    taken = ("a.py_source.html", "a.py_defs", "a.py_docs.html", "tree.js", "map.html", "index.html", "assets")
+    write(root, {"taken/a.py": "def a(): ...\n", **{f"taken/{name}/def-a": "x\n" for name in taken}})
+    write(root, {"search.html/x.py": "y = 1\n", "assets/site.css": "p {}\n", "llms.txt/z.py": "z = 1\n"})
     write(root, {"odd/use.py": "from abacus.ledger import Ledger\n\nLedger()\n"})
     out = tmp_path_factory.mktemp("out") / "site"
     _, written = api.site(str(root), str(out), jobs=1)

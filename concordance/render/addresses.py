@@ -41,6 +41,7 @@ class Addresses:
 
     own: tuple[str, ...] = ()  # further names that every folder has of its own
     own_at_root: tuple[str, ...] = ()
+    own_ends: tuple[str, ...] = ()  # of further names that stand beside each file's
 
     def __init__(self, paths: Iterable[str], root: str, out: str, plain: frozenset[str] = frozenset()) -> None:
         """`plain` are the files whose definitions have no anchors of their own: those of keys, by the thousand."""
@@ -77,7 +78,7 @@ class Addresses:
         used = {*self.own, *(_IN_FOLDER if folder else (*_AT_ROOT, *self.own_at_root))}
         for name in files:
             stem = _short(name)
-            ends = tuple(dict.fromkeys(_ENDS.values()))
+            ends = (*dict.fromkeys(_ENDS.values()), *self.own_ends)
             if any(_folded(stem + end) in used for end in ends):
                 stem = _marked(name)
             used.update(_folded(stem + end) for end in ends)

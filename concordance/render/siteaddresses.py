@@ -16,13 +16,14 @@ SOURCE, CARDS, DEFINITIONS, TREE = "_source.html", "_cards.js", "_defs", "tree.j
 _OF_FOLDER = {To.MAP: "map.html", To.HISTORY: "history.html"}  # what each folder has besides its pages in the book
 OWN = ("index.html", "doc.html", "sub.html", TREE, *_OF_FOLDER.values())
 OWN_AT_ROOT = ("assets", "search", "search.html", "keywords.html", "verification_report.html", "llms.txt")
+OWN_ENDS = ("_docs.html", "_kw.html", SOURCE, CARDS, DEFINITIONS)  # of names beside each file's, which no folder has
 LINES = 20_000  # of a source on one page: the number of a line alone says which part it stands on
 
 
 class SiteAddresses(Addresses):
     """The addresses of one site."""
 
-    own, own_at_root = OWN, OWN_AT_ROOT
+    own, own_at_root, own_ends = OWN, OWN_AT_ROOT, OWN_ENDS
 
     def page(self, ref: Ref) -> str:
         """The path of the page that a link leads to, in the site."""
@@ -60,7 +61,7 @@ class SiteAddresses(Addresses):
 class MarkdownAddresses(Addresses):
     """The addresses of the same pages as Markdown, beside those of the site; the source is the site's."""
 
-    own, own_at_root = OWN, OWN_AT_ROOT
+    own, own_at_root, own_ends = OWN, OWN_AT_ROOT, OWN_ENDS
 
     def source(self, page: str, path: str, first: int = 0, last: int = 0) -> str:
         """The address of a file's source, or of lines of it."""
