@@ -34,6 +34,7 @@ from concordance.blocks import (
     To,
 )
 from concordance.errors import BookFailed
+from concordance.query.pages import file as file_pages
 from concordance.render import links, manifest
 from concordance.render.addresses import Addresses, claims_of
 from concordance.render.formats import markdown
@@ -267,8 +268,9 @@ def test_every_source_stands_whole_in_its_fence(folder: Path) -> None:
     assert books.problems(folder, folder / "out") == []
 
 
-def test_a_source_that_is_too_large_for_a_page_stands_on_parts(folder: Path) -> None:
-    text = "".join(f"value_{n} = {n}  # ```\n" + f"# {'a long word ' * 60}\n" * 4 for n in range(500))
+def test_a_source_that_is_too_large_for_a_page_stands_on_parts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_pages, "LARGEST", 60_000)
+    text = "".join(f"value_{n} = {n}  # ```\n" + f"# {'a long word ' * 60}\n" * 4 for n in range(35))
     program.write(folder, {"large.py": text})
     books.write(folder, folder / "out")
     pages = books.pages(folder / "out")

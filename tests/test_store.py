@@ -321,7 +321,7 @@ def change(folder: Path, step: tuple[str, str, str | bytes, str]) -> None:
         (folder / name).rename(folder / other)
 
 
-@settings(max_examples=6, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.lists(STEPS, min_size=1, max_size=6), min_size=2, max_size=3))
 def test_an_update_ends_where_a_first_build_would(rounds: list[list[tuple[str, str, str | bytes, str]]]) -> None:
     with tempfile.TemporaryDirectory() as home:
