@@ -227,6 +227,7 @@ class Writer:
         """Words, names and links in a row."""
         out = self.out
         skipped = -1  # the end of a range, which stands in the link before it
+        named = ""  # of a name that follows
         for place, piece in enumerate(pieces):
             kind = type(piece)
             if kind is str:
@@ -239,15 +240,18 @@ class Writer:
             elif kind is Ref:
                 out.append(self.link(piece))  # type: ignore[arg-type]
             elif kind is Mono:
-                out.append(f"<code>{_shown(piece)}</code>")  # type: ignore[arg-type]
+                out.append(f"<code{named}>{_shown(piece)}</code>")  # type: ignore[arg-type]
+                named = ""
             elif kind is Line:
                 last, skipped = self._range(pieces, place + 1)
                 out.append(self._line(piece, last))  # type: ignore[arg-type]
             elif kind is Strong:
                 out.append(f"<strong>{_shown(piece)}</strong>")  # type: ignore[arg-type]
             elif kind is Anchor:
-                name = self._id(piece)  # type: ignore[arg-type]
-                out.append(f"<span{name}></span>" if name else "")
+                named = self._id(piece)  # type: ignore[arg-type]
+                if named and type(pieces[place + 1] if place + 1 < len(pieces) else "") is not Mono:
+                    out.append(f"<span{named}></span>")
+                    named = ""
 
     def _range(self, pieces: Pieces, place: int) -> tuple[int, int]:
         """The last line of a range whose end stands at a place, and that place; 0 and -1 where none does."""
