@@ -56,7 +56,7 @@ def name_of(index: Index) -> str:
 @shared
 def _name(index: Index) -> str:
     """By its README's title or first sentence, its package or its project."""
-    files = {path.lower(): path for path in folders(index).all[""].files}
+    files = _at_root(index)
     for name in ("readme.md", "readme.rst", "readme.txt", "readme"):
         if name in files:
             heads = [s for s in outline(index, files[name]).symbols if s.kind == Kind.HEADING][:1]
@@ -75,9 +75,16 @@ def _name(index: Index) -> str:
     return "this repository"  # its folder has another name in every clone
 
 
+def _at_root(index: Index) -> dict[str, str]:
+    """The files at the root by their names in lower case. What is known of all folders would say it, too, but takes
+    seconds to work out, and every page of a site has the repository's name."""
+    with index.reads.unheard():
+        return {path.lower(): path for path in index.beside("")}
+
+
 def readme(index: Index) -> Opening | None:
     """How the root's README opens."""
-    files = {path.lower(): path for path in folders(index).all[""].files}
+    files = _at_root(index)
     for name in ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown"):
         if name in files and not ledger(index).files[files[name]].skip:
             found = opening(index, files[name])
