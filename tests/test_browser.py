@@ -252,6 +252,25 @@ def test_axe_finds_nothing(reader: browser.Reader) -> None:
         assert reader.violations("color-contrast", "link-in-text-block") == [], f"{kind}, dark"
 
 
+def test_axe_finds_nothing_in_what_opens(chromium: Browser, address: str) -> None:
+    with browser.reading(chromium, address) as reader:
+        page = reader.open("abacus/rounding.py_source.html")
+        page.keyboard.press("?")
+        assert reader.violations() == []
+        page.keyboard.press("Escape")
+        page.locator(".line code a[data-c]").first.hover()
+        page.wait_for_selector("#card")
+        page.keyboard.press("/")
+        page.keyboard.type("ledger")
+        page.wait_for_selector(".hit")
+        assert reader.violations() == []
+    with browser.reading(chromium, address, viewport={"width": 360, "height": 740}) as reader:
+        page = reader.open("abacus/doc.html")
+        page.wait_for_selector("#tree .top-level", state="attached")
+        page.click("[data-does=tree]")
+        assert reader.violations() == []
+
+
 def test_axe_would_find_something(reader: browser.Reader) -> None:
     page = reader.open("index.html")
     page.evaluate("document.querySelector('main p').style.color = '#ccc'")

@@ -45,7 +45,7 @@
 
   /* Below the name, above it where there is no room: never over the line that is read. */
   function place(link, box) {
-    document.body.append(box);
+    site.$("main").append(box);
     var at = link.getClientRects()[0] || link.getBoundingClientRect(), high = box.offsetHeight, room = innerHeight - at.bottom;
     var top = room > high + 12 || at.top < high + 70 ? at.bottom + 6 : at.top - high - 6;
     var left = Math.max(8, Math.min(at.left, document.documentElement.clientWidth - box.offsetWidth - 12));

@@ -99,7 +99,7 @@
 
   function buttons(asked) {
     return KINDS.map(function (kind) {
-      var button = make("button", { type: "button", tabindex: page ? null : "-1", "aria-pressed": String(asked.kind === kind[0]) }, kind[1]);
+      var button = make("button", { type: "button", "aria-pressed": String(asked.kind === kind[0]) }, kind[1]);
       button.addEventListener("click", function () {
         field.value = withKind(kind[0]);
         if (page) { address(true); run(); button.focus(); } else { field.focus(); run(); }
@@ -140,7 +140,7 @@
       if (found.rows.length) panel.append(list(found));
       var note = told(found);
       if (note) panel.append(make("p", { class: "told", role: "status" }, note));
-      if (found.rows.length) panel.append(make("p", { class: "told" }, make("a", { href: whole(), tabindex: "-1" }, "All results"), " · Enter opens the first"));
+      if (found.rows.length) panel.append(make("p", { class: "told" }, make("a", { href: whole() }, "All results"), " · Enter opens the first"));
       panel.hidden = false;
     }
     field.setAttribute("aria-expanded", String(found.rows.length > 0));
