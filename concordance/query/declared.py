@@ -22,8 +22,9 @@ _VALUES = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
 _MOST = 32  # of one qualified name: what is defined more often is many things
 
 
-def together(index: Index, places: Iterable[Place]) -> list[Place]:
-    """Some symbols, and behind them their other definitions and declarations; many are all of a name already."""
+def together(index: Index, places: Iterable[Place], warm: bool = False) -> list[Place]:
+    """Some symbols, and behind them their other definitions and declarations; many are all of a name already. Who is
+    `warm` has the table of all names at hand, which takes a second to make."""
     found = {place.id: place for place in places}
     if len(found) > _MOST:
         return list(found.values())
@@ -32,26 +33,32 @@ def together(index: Index, places: Iterable[Place]) -> list[Place]:
         key = (place.name, _family(place), place.home)
         if place.place >= 0 and key not in done and language_of(place.language).has_prototypes:
             done.add(key)
-            for other in _others(index, place):
+            for other in _others(index, place, warm):
                 found.setdefault(other.id, other)
     return list(found.values())
 
 
 def joined(index: Index, place: Place) -> list[Place]:
-    """A symbol, and behind it what else stands for the same; kept, for what a header declares is named everywhere."""
+    """A symbol, and behind it what else stands for the same, by the table of all names; kept, for what a header
+    declares is named everywhere."""
     return _joined(index, str(place.id))
 
 
 @kept(1 << 15)
 def _joined(index: Index, identity: str) -> list[Place]:
     place = index.facts.place(int(identity))
-    return together(index, [place]) if place is not None else []
+    return together(index, [place], warm=True) if place is not None else []
 
 
-def _others(index: Index, place: Place) -> list[Place]:
+def _others(index: Index, place: Place, warm: bool) -> list[Place]:
     """What else stands for the same thing as a symbol, definitions first."""
     home = clean(place.home)
-    same = [other for other in index.facts.named(place.name) if other.id != place.id and _alike(other, place, home)]
+    if warm:
+        ids = [one for declared in (False, True) for one in index.namesakes(place.key, declared)]
+        named = list(index.facts.places(ids).values())
+    else:
+        named = index.facts.named(place.name)
+    same = [other for other in named if other.id != place.id and _alike(other, place, home)]
     if not same or len(same) > _MOST or not any(other.declaration for other in (place, *same)):
         return []
     mine = _symbol(index, place)

@@ -275,7 +275,7 @@ class _Names:
         for one in found:
             place = one.place
             if place.declaration and any(other != place.id for other in index.namesakes(place.key, False)):
-                return with_definitions(index, found)
+                return with_definitions(index, found, warm=True)
         return found
 
     def _goal(self, found: list[Meant]) -> Goal:

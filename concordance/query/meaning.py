@@ -15,7 +15,7 @@ from concordance.extract.engine import language_of
 from concordance.facts.read import Place
 from concordance.model import Occurrence, Op, Origin, Role, Trust, unpacked
 
-from .declared import joined
+from .declared import joined, together
 from .index import Index
 from .opened import Opened
 from .trail import Hop, Trail
@@ -75,14 +75,16 @@ def at(index: Index, asked: str) -> Said:
     return _local(index, file, row) or Said([], _why_not(index, file, row, expression))
 
 
-def with_definitions(index: Index, found: list[Meant]) -> list[Meant]:
-    """Puts before declarations what defines them, and behind all what declares them again."""
+def with_definitions(index: Index, found: list[Meant], warm: bool = False) -> list[Meant]:
+    """Puts before declarations what defines them, and behind all what declares them again. Who asks for many names has
+    the table of all at hand, and is `warm`."""
     known = {one.place.id for one in found}
     before: list[Meant] = []
     behind: list[Meant] = []
     for one in found:
         if one.place.declaration:
-            others = [place for place in joined(index, one.place) if place.id not in known]
+            same = joined(index, one.place) if warm else together(index, [one.place])
+            others = [place for place in same if place.id not in known]
             defined = [place for place in others if not place.declaration]
             trust = min(one.trust, Trust.EXACT if len(defined) == 1 else Trust.CANDIDATE)
             before += [Meant(place, trust, "definition of a declaration", one.via) for place in defined]
