@@ -182,6 +182,17 @@ def test_mathematics_stays_as_it_was_written() -> None:
     assert "http://e.org/?a=1&b=2" in read.hrefs
 
 
+def test_pages_of_the_book_are_called_as_they_are_here() -> None:
+    refs = [Ref(To.FILE, "a.py", "", "a.py_docs.md"), Ref(To.INDEX, "b", "", "index.md"), Ref(To.FILE, "b/c.py", "", "x.md")]
+    read = _read(Text([refs[0], " ", refs[1], " ", refs[2]]))
+    assert "a.py_docs.html index.html x.md" in read.text
+
+
+def test_lines_of_keywords_are_those_of_their_file() -> None:
+    page = Page(Ref(To.KEYWORDS, "a.py"), ["Keywords"], [Items([Item([Mono("x"), " L3", " · 2× here"])])])
+    assert webpages.Read(html.render(page, SITE).html).hrefs == ["./a.py_source.html#L3"]
+
+
 # --- text of others
 
 

@@ -34,6 +34,7 @@ from concordance.blocks import (
     Strong,
     Table,
     Text,
+    To,
     Treemap,
 )
 from concordance.render.addresses import anchor, slug
@@ -69,7 +70,7 @@ class Body(NamedTuple):
 
 def render(page: Page, addresses: SiteAddresses) -> Body:
     """A page as HTML."""
-    writer = Writer(addresses, addresses.page(page.ref))
+    writer = Writer(addresses, addresses.page(page.ref), page.ref.path if page.ref.to == To.KEYWORDS else "")
     writer.heading(Heading(1, page.title))
     writer.blocks(page.blocks)
     return Body(plain(page.title), "".join(writer.out), writer.outline)
@@ -78,8 +79,9 @@ def render(page: Page, addresses: SiteAddresses) -> Body:
 class Writer:
     """One page that is being written."""
 
-    def __init__(self, addresses: SiteAddresses, page: str) -> None:
-        self.addresses, self.page = addresses, page
+    def __init__(self, addresses: SiteAddresses, page: str, lines_of: str = "") -> None:
+        """`lines_of` is the file that every line which the page names is of."""
+        self.addresses, self.page, self._lines_of = addresses, page, lines_of
         self.out: list[str] = []
         self.outline: list[Entry] = []
         self._ids: set[str] = set()
@@ -157,7 +159,7 @@ class Writer:
         self.out.append(f"</{tag}>\n")
 
     def _items(self, block: Items) -> None:
-        if not block.ordered and len(block.items) > 1 and all(map(_is_field, block.items)):
+        if not block.ordered and block.items and all(map(_is_field, block.items)):
             self._fields(block.items)
             return
         tag = "ol" if block.ordered else "ul"
@@ -263,10 +265,15 @@ class Writer:
         """A link."""
         found = self._links.get(ref)
         if found is None:
-            label = _shown(ref.label or ref.path)
+            label = _shown(self._here(ref) if ref.label.endswith(".md") else ref.label or ref.path)
             label = f"<code>{label}</code>" if ref.code else label
             found = self._links[ref] = f'<a href="{escape(self.addresses.link(self.page, ref))}">{label}</a>'
         return found
+
+    def _here(self, ref: Ref) -> str:
+        """What a link says: where it names a page of the book by its file's name, that which the page has here."""
+        name = self.addresses.page(ref).rpartition("/")[2]
+        return name if f"{name.removesuffix('.html')}.md" == ref.label else ref.label
 
     def _line(self, line: Line, last: int = 0) -> str:
         last = last or line.last
@@ -278,10 +285,11 @@ class Writer:
         """A line that the book names without a link, for it has so many of them: what it rests on says where it is.
         Keys come by the thousand, and stay without."""
         behind: Piece = pieces[place + 1] if place + 1 < len(pieces) else ""
-        if not isinstance(behind, Cite) or behind.first != int(found[1]) or self.addresses.is_plain(behind.path):
+        path = behind.path if isinstance(behind, Cite) and behind.first == int(found[1]) else self._lines_of
+        if not path or self.addresses.is_plain(path):
             return _shown(found[0]) + (f"–{last}" if last else "")
         space = " " if found[0].startswith(" ") else ""
-        return space + self._line(Line(behind.path, behind.first), last)
+        return space + self._line(Line(path, int(found[1])), last)
 
 
 def _shown(text: str) -> str:
