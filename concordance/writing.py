@@ -26,6 +26,7 @@ from concordance.facts.read import Facts
 from concordance.memory import Known, Memory
 from concordance.model import Entry
 from concordance.query.choosing import TOGETHER, Chooser
+from concordance.query.folders import folders
 from concordance.query.index import Index
 from concordance.query.renewal import renew
 from concordance.query.structure import KEYED
@@ -125,7 +126,18 @@ def write(
         known.index.passed = passed
         paths, plain = [row[1] for row in known.index.bases], plain_files(known.index)
         addresses = known.addresses((paths, plain), lambda: Addresses(paths, root, out, plain))
-        return _Level(out, book, config, False, only_compared, memory.whole).write(known, addresses, progress)
+        summary = _Level(out, book, config, False, only_compared, memory.whole).write(known, addresses, progress)
+        if not only_compared and not memory.lasts:
+            _leave_front(known.index, folder, book)
+        return summary
+
+
+def _leave_front(index: Index, folder: str, book: Book) -> None:
+    """Leaves the site's front page to a server that may be started next, where this run had to know as much anyway."""
+    if folders in index.worked_out:
+        index.book = replace(book, source=False, history=True)
+        with suppress(Exception):  # it is for speed alone, and whoever needs the page says what is wrong with it
+            plugins.load("concordance.serve", "desk").leave_front(index, folder)
 
 
 def _known(root: str, folder: str, out: str, book: Book, before: Known | None) -> Known:

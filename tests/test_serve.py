@@ -13,6 +13,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
@@ -22,11 +23,12 @@ import program
 import pytest
 from program import concord, started
 
-from concordance import api, plugins
+from concordance import api, plugins, serving
 from concordance.facts.store import Store
 from concordance.query.asking import COMMANDS
-from concordance.serve import front, openapi, web, wire
-from concordance.serve.frames import Found
+from concordance.serve import front, openapi, site, web, wire
+from concordance.serve.desk import Desk
+from concordance.serve.frames import Found, Question
 
 LONG = 60  # seconds, on a machine that has other work
 SAMPLE = golden_files.SAMPLE
@@ -490,10 +492,10 @@ def test_the_front_page_is_kept_for_exactly_this_store(own: Path) -> None:
         finally:
             server.end()
         with Store(str(own / ".concordance")) as store:
-            kept = front.kept(str(own), front.version_of(str(own), store.meta(), False))
+            kept = front.kept(str(own), front.version_of(str(own), store.meta(), False), False)
         assert kept is not None
         assert text.split("\n")[0][2:] in gzip.decompress(kept.data).decode()
-        assert front.kept(str(own), "of another store") is None
+        assert front.kept(str(own), "of another store", False) is None
 
 
 def test_wrong_places_are_told(own: Path, tmp_path: Path) -> None:
@@ -506,3 +508,33 @@ def test_wrong_places_are_told(own: Path, tmp_path: Path) -> None:
         port = str(taken.getsockname()[1])
         said = concord("serve", own, "--no-browser", "--no-update", "--port", port, code=2).stderr
     assert "cannot be listened at" in said
+
+
+def test_a_build_leaves_the_front_page_that_a_reader_would_make(own: Path) -> None:
+    api.book(str(own), jobs=1)
+    for live in (False, True):
+        desk = Desk(str(own), str(own / ".concordance"), partial(serving.wishes_of, str(own)), {}, live)
+        opened = desk.answer(Question("renew"))
+        kept = front.kept(str(own), opened.version, live)
+        assert kept is not None
+        assert kept == desk.answer(Question("page", b"index.html"))
+    (own / "a.py").write_text("class Other: ...\n")
+    api.build(str(own), 1)
+    assert desk.answer(Question("renew")).version != opened.version
+    assert b"Other" in gzip.decompress(desk.answer(Question("page", b"a.py_docs.html")).data)
+    assert front.kept(str(own), desk.version, True) is None
+
+
+def test_a_fault_of_ours_is_an_answer(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    api.build(str(own), 1)
+    desk = Desk(str(own), str(own / ".concordance"), partial(serving.wishes_of, str(own)), {}, False)
+    assert desk.answer(Question("page", b"index.html")).status == 503
+    desk.answer(Question("renew"))
+
+    def fails(*_: object) -> None:
+        raise ZeroDivisionError("/home/somebody/secret")
+
+    monkeypatch.setattr(site.Site, "answer", fails)
+    found = desk.answer(Question("page", b"index.html"))
+    assert (found.status, found.data) == (500, b"")
+    assert "ZeroDivisionError" in found.fault

@@ -27,7 +27,7 @@ from concordance.query.renewal import renew
 
 from .asked import More, answered
 from .frames import Found, Question, framed, next_question
-from .front import version_of
+from .front import keep, version_of
 from .site import Site, opened
 
 _WORTH = 500  # bytes that are worth to be packed
@@ -136,6 +136,17 @@ def warming(index: Index, site: Site) -> Iterator[object]:
         module = plugins.load("concordance.query.pages", kind)
         subject = some[0] if kind == "keywords" and some else ""
         yield list(zip(module.pages(index, subject), range(1), strict=False))
+
+
+def leave_front(index: Index, folder: str) -> None:
+    """Keeps the front page for a server to come, where much of what it says is known anyway."""
+    for live in (False, True):
+        site = opened(index, os.path.join(folder, "book"), live, True)
+        page = site.answer("index.html")
+        if page is not None:
+            found = packed(Found(HTTPStatus.OK, page.type, page.data))
+            version = version_of(index.root, index.facts.meta(), live)
+            keep(index.root, version, live, found._replace(version=version))
 
 
 def packed(found: Found) -> Found:

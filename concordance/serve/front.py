@@ -49,24 +49,24 @@ def _program() -> str:
     return versions.site()
 
 
-def _place(root: str) -> str:
-    name = hashlib.blake2b(os.fsencode(os.path.realpath(root)), digest_size=12).hexdigest()
+def _place(root: str, live: bool) -> str:
+    name = hashlib.blake2b(os.fsencode(os.path.realpath(root)) + b"\0live" * live, digest_size=12).hexdigest()
     return os.path.join(cache_folder(), "front", name)
 
 
-def kept(root: str, version: str) -> Found | None:
+def kept(root: str, version: str, live: bool) -> Found | None:
     """The front page of a version; None where it is not known."""
     try:
-        with open(_place(root), "rb") as file:
+        with open(_place(root, live), "rb") as file:
             found = msgspec.msgpack.decode(file.read(), type=_Kept)
     except (OSError, msgspec.MsgspecError):
         return None
     return found.found if found.version == version else None
 
 
-def keep(root: str, version: str, found: Found) -> None:
+def keep(root: str, version: str, live: bool, found: Found) -> None:
     """Keeps it for the next start; where that is not possible, that start takes longer."""
-    place = _place(root)
+    place = _place(root, live)
     aside = f"{place}.{os.getpid()}.new"
     with suppress(OSError):
         os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)

@@ -67,9 +67,12 @@ class Cache:
 class Web:
     """The server of one repository."""
 
-    def __init__(self, root: str, store: str, target: Target, readers: int, host: str, log: Callable[[str], None]):
-        """`target` is what a reader runs; `store` the file whose change is looked for."""
-        self.root, self.store, self.log = root, store, log
+    def __init__(
+        self, root: str, store: str, target: Target, readers: int, host: str, live: bool, log: Callable[[str], None]
+    ) -> None:
+        """`target` is what a reader runs, `store` the file whose change is looked for; `live` says whether pages are
+        told of it."""
+        self.root, self.store, self.live, self.log = root, store, live, log
         self.names = names_of(host)
         self.cache = Cache(KEPT)
         self._fixed = {name: Found(HTTPStatus.OK, kind, data) for name, (data, kind) in assets().items()}
@@ -225,7 +228,7 @@ class Web:
         if found.status == HTTPStatus.OK and found.version == self.crew.version:
             self.cache.put(address, found)
             if address == "index.html":
-                front.keep(self.root, found.version, found)
+                front.keep(self.root, found.version, self.live, found)
         return found
 
 

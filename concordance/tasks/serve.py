@@ -59,9 +59,9 @@ def command(
         # Before the readers, whose sockets it shall not hold.
         updating = None if no_update else _updating(root, watch, socket)
         number = readers or min(2, cores())
-        server = web.Web(root, os.path.join(store, "index.db"), partial(_read, root, watch), number, host, _log)
+        server = web.Web(root, os.path.join(store, "index.db"), partial(_read, root, watch), number, host, watch, _log)
         version = front.version_of(root, meta, watch)
-        server.begin_with(version, front.kept(root, version))
+        server.begin_with(version, front.kept(root, version, watch))
         address = listening.address_of(host, socket)
         click.echo(f"{address} shows {visible(root)}; Ctrl-C ends it")
         if not no_browser:
