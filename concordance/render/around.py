@@ -50,10 +50,10 @@ def around(addresses: SiteAddresses, repository: str, address: str, ref: Ref, ti
     views: Links = []
     if of_file or of_folder:
         views = [(name, to(kind, ref.path)) for name, kind in (_OF_FILE if of_file else _OF_FOLDER)]
-    # What the site alone has is no page of the book, and so has no Markdown.
-    if ref.to not in _ONLY_HERE:
-        here = addresses.to(address, address)
-        views = [*(views or [("Page", here)]), ("Markdown", f"{here.removesuffix('.html')}.md")]
+    # What the site alone has is no page of the book: the Markdown of what it is about stands for it.
+    here = addresses.to(address, address)
+    in_book = to(To.FILE if of_file else To.INDEX, ref.path) if ref.to in _ONLY_HERE else here
+    views = [*(views or [("Page", here)]), ("Markdown", f"{in_book.removesuffix('.html')}.md")]
     pages = [(name, to(kind, "")) for name, kind in _OF_WHOLE]
     return Around(folders, views, pages, _last(ref, title))
 
