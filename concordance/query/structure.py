@@ -32,6 +32,7 @@ from concordance.blocks import (
 from concordance.model import KINDS, TYPES, Kind, Symbol
 
 from .about import CALL, IMPORT, INHERIT, About, Use
+from .definitions import with_pages
 from .markup import markdown
 from .named import Named
 
@@ -243,6 +244,8 @@ class Structure:
         if calls:
             yield ["calls ", *commas(calls)]
         yield from self._used_by(place)
+        if self.about.index.book.drawn and place in with_pages(self.about.index, self.path):
+            yield [Ref(To.DEFINITION, self.path, symbol.key, "definition and all uses", False)]
 
     def _bases(self, place: int) -> list[Piece]:
         symbol = self.about.symbols[place]

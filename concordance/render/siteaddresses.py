@@ -63,6 +63,12 @@ class MarkdownAddresses(Addresses):
 
     own, own_at_root, own_ends = OWN, OWN_AT_ROOT, OWN_ENDS
 
+    def link(self, page: str, ref: Ref) -> str:
+        """The address of what a link leads to; a definition's own page is the site's."""
+        if ref.to == To.DEFINITION:
+            return self.to(page, f"{self.stem(ref.path)}{DEFINITIONS}/{anchor(ref.at)}.html")
+        return super().link(page, ref)
+
     def source(self, page: str, path: str, first: int = 0, last: int = 0) -> str:
         """The address of a file's source, or of lines of it."""
         at = f"#L{first}" if first else ""
