@@ -192,15 +192,12 @@ def _times(found: list[Got]) -> str:
     return f"{said}; {errors} errors of {len(found):,}; p95 of sizes {sizes[int(0.95 * len(sizes))] / 1000:.0f} kB, largest {sizes[-1] / 1000:.0f} kB"
 
 
-def main() -> None:
-    """Prints the rows."""
+def main(given: list[str]) -> None:
+    """Prints the rows for a repository."""
 
     def row(what: str, bar: str, measured: str) -> None:
         sys.stdout.write(f"| {what} | {bar} | {measured} |\n")
         sys.stdout.flush()
 
-    run(os.path.abspath(sys.argv[1]), row)
+    run(os.path.abspath(given[0]), row)
 
-
-if __name__ == "__main__":
-    main()

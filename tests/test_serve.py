@@ -498,6 +498,19 @@ def test_the_front_page_is_kept_for_exactly_this_store(own: Path) -> None:
         assert front.kept(str(own), "of another store", False) is None
 
 
+def test_settings_that_are_wrong_are_told(own: Path) -> None:
+    api.build(str(own), 1)
+    (own / "concordance.toml").write_text('out = "docs')
+    server = Server(own, "--no-update")
+    try:
+        assert server.get("/a.py_docs.html").status == 500
+        (own / "concordance.toml").unlink()
+        _until(server, "/a.py_docs.html", "Tree")
+    finally:
+        said = server.end()
+    assert "concordance.toml" in said
+
+
 def test_wrong_places_are_told(own: Path, tmp_path: Path) -> None:
     assert "no store" in concord("serve", own, "--no-browser", "--no-update", code=1).stderr
     assert concord("serve", tmp_path / "nowhere", "--no-browser", code=2).stderr

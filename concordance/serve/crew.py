@@ -136,6 +136,11 @@ class Crew:
 
     def _match(self) -> None:
         """Gives everybody who is idle something to do, where there is something."""
+        if len(self._idle) == len(self._all) and not any(reader.stale or reader.version for reader in self._all):
+            for *_, future in self._waiting:  # nobody could open the store: the log says why
+                if not future.done():
+                    future.set_exception(Lost())
+            self._waiting.clear()
         for reader in list(self._idle):
             fresh = not reader.version or reader.version != self.version
             if reader.stale and (fresh or self._renewing is None):
@@ -154,6 +159,9 @@ class Crew:
 
     def _do(self, reader: _Reader, work: Coroutine[object, object, None]) -> None:
         self._idle.remove(reader)
+        self._begun(work)
+
+    def _begun(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -166,7 +174,7 @@ class Crew:
             late = isinstance(error, TimeoutError)
             what = os.fsdecode(question.what)
             self._log(f"a reader {'took too long' if late else 'died'} at {question.about} {what}; it is replaced")
-            await self._replace(reader)
+            self._begun(self._replace(reader))
             return None
         if found.fault:
             self._log(found.fault)

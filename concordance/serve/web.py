@@ -138,9 +138,14 @@ class Web:
             self.log(f"a connection failed: {type(error).__name__}: {error}")
             writer.transport.abort()
         finally:
+            writer.close()
+            try:
+                async with asyncio.timeout(wire.READING):
+                    await writer.wait_closed()
+            except (OSError, TimeoutError, asyncio.CancelledError):  # one that does not read what is left for it
+                writer.transport.abort()
             if task is not None:
                 self._connections.discard(task)
-            writer.close()
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         stays = True
