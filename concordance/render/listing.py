@@ -30,8 +30,10 @@ from .addresses import anchor
 from .formats.html import Body
 from .siteaddresses import LINES, SiteAddresses
 
+_EMPTY = "\n"  # of a line without letters: whoever copies lines would lose it otherwise
 CHUNK = 200  # lines that a browser lays out together, or not at all while they are out of sight
 _SIGNS = {"error": "✖", "warning": "▲", "info": "●"}
+_PLAIN = {letter: (f'<i class="{letter}">', "</i>") for letter in "csnkph"}
 _OTHER = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL, Kind.TARGET))
 _MODULES = frozenset(("file", Kind.MODULE, Kind.NAMESPACE))
 
@@ -75,7 +77,7 @@ def _lines(listing: Listing, addresses: SiteAddresses, page: str) -> Iterator[st
             said = margin.get(number, "")
             rows.append(
                 f'<span class="line" id="L{number}"><a class="n" href="#L{number}" tabindex="-1">{number}</a>'
-                f"<code>{line}</code>{said}</span>\n"
+                f"<code>{line or _EMPTY}</code>{said}</span>\n"
             )
         yield f'<div class="chunk">{"".join(rows)}</div>\n'
     yield "</div>\n"
@@ -95,11 +97,11 @@ def _code(listing: Listing, addresses: SiteAddresses, page: str) -> str:
         if start > at:
             out.append(shown(text, at, start))
         inner = shown(text, start, end)
-        opening, closing = tags.of(goal) if goal >= 0 else (f'<i class="{letter}">', "</i>")
+        opening, closing = tags.of(goal) if goal >= 0 else _PLAIN[letter]
         if "\n" in inner:
             out.append("\n".join(f"{opening}{line}{closing}" if line else "" for line in inner.split("\n")))
         else:
-            out += (opening, inner, closing)
+            out.append(f"{opening}{inner}{closing}")
         at = end
     out.append(shown(text, at, len(text)))
     return "".join(out)
