@@ -132,7 +132,8 @@ class _Names:
         self.index, self.file = index, file
         self.goals: list[Goal] = []
         self._of_expression: dict[int, int] = {}
-        self._of_local: dict[tuple[int, int], int] = {}
+        self._elsewhere: dict[int, int] = {}
+        self._of_local: dict[tuple[int, int], tuple[int, int]] = {}
         self._of_definition: dict[int, int] = {}
 
     def between(self, begin: int, end: int) -> Iterator[tuple[int, int, int]]:
@@ -141,18 +142,24 @@ class _Names:
         offsets, names, words, bounds = file.columns
         roles, uses = file.roles, file.uses
         lengths = list(map(len, words))
+        known, bound_here, elsewhere = self._of_expression.get, self._of_local.get, self._elsewhere.get  # of thousands
         for place in range(bisect_left(offsets, begin), bisect_right(offsets, end - 1)):
             word, start = names[place], offsets[place]
-            goal = -1
+            goal: int | None
             if roles[place] in _DEFINES and start in self._symbols:
                 goal = self._definition(start)
             else:
                 expression = uses[place] - 1 if uses else -1
-                goal = self._expression(expression)
+                goal = known(expression)
+                if goal is None:
+                    goal = self._expression(expression)
                 if goal < 0 and bounds[place]:
-                    goal = self._local(bounds[place] - 1, word, start)
+                    variable = bound_here((bounds[place], word)) or self._local(bounds[place], word)
+                    goal = variable[0] if variable[1] != start else -1  # where it is bound, it leads nowhere
                 if goal < 0:
-                    goal = self._outside(expression)
+                    goal = elsewhere(expression)
+                    if goal is None:
+                        goal = self._outside(expression)
             if goal >= 0:
                 yield start, start + lengths[word], goal
 
@@ -259,14 +266,12 @@ class _Names:
         return found
 
     def _expression(self, expression: int) -> int:
-        known = self._of_expression.get(expression)
-        if known is None:
-            known = -1
-            claims = self._claims.get(expression, ())
-            meant = [Meant(self._places[one.target], one.trust, one.by) for one in claims if one.target in self._places]
-            if meant:
-                known = self._new(self._goal(self._first(meant)))
-            self._of_expression[expression] = known
+        known = -1
+        claims = self._claims.get(expression, ())
+        meant = [Meant(self._places[one.target], one.trust, one.by) for one in claims if one.target in self._places]
+        if meant:
+            known = self._new(self._goal(self._first(meant)))
+        self._of_expression[expression] = known
         return known
 
     def _first(self, found: list[Meant]) -> list[Meant]:
@@ -291,42 +296,32 @@ class _Names:
 
     @cached_property
     def _bound(self) -> dict[tuple[int, int], int]:
-        """The first place that binds each name in each scope."""
+        """The first place that binds each name in each scope; scopes are counted from one."""
         file = self.file
         _, names, _, bounds = file.columns
         found: dict[tuple[int, int], int] = {}
         for place, (role, bound) in enumerate(zip(file.roles, bounds, strict=True)):
             if bound and role in _BINDS:
-                found.setdefault((bound - 1, names[place]), place)
+                found.setdefault((bound, names[place]), place)
         return found
 
-    def _local(self, scope: int, word: int, start: int) -> int:
-        """A variable that is no symbol leads to where it is first bound; there it leads nowhere."""
-        known = self._of_local.get((scope, word))
-        if known is None:
-            file, first = self.file, self._bound.get((scope, word), -1)
-            known = -1
-            if first >= 0 and file.roles[first] != _IMPORT:
-                kind = local_kind(file, scope, file.columns[2][word])
-                known = self._new(Goal(kind, file.path, file.spot(first).line, by="scope"))
-            self._of_local[scope, word] = known
-        if known >= 0 and self.file.columns[0][self._bound[scope, word]] == start:
-            return -1
+    def _local(self, bound: int, word: int) -> tuple[int, int]:
+        """A variable that is no symbol leads to where it is first bound; with the offset of that place."""
+        file, first = self.file, self._bound.get((bound, word), -1)
+        goal = -1
+        if first >= 0 and file.roles[first] != _IMPORT:
+            kind = local_kind(file, bound - 1, file.columns[2][word])
+            goal = self._new(Goal(kind, file.path, file.spot(first).line, by="scope"))
+        known = self._of_local[bound, word] = (goal, file.columns[0][first] if first >= 0 else -1)
         return known
 
     @cached_property
     def _whence(self) -> Whence:
         return Whence(self.file)
 
-    @cached_property
-    def _elsewhere(self) -> dict[int, int]:
-        return {}
-
     def _outside(self, expression: int) -> int:
-        known = self._elsewhere.get(expression)
-        if known is None:
-            said = self._whence.of(expression) if expression >= 0 else ""
-            known = self._elsewhere[expression] = self._new(Goal("", by=said)) if said else -1
+        said = self._whence.of(expression) if expression >= 0 else ""
+        known = self._elsewhere[expression] = self._new(Goal("", by=said)) if said else -1
         return known
 
 
