@@ -50,7 +50,7 @@
     var url = site.base + "api/search?addresses=1&number=" + most + "&q=" + encodeURIComponent(text.trim());
     return fetch(url, { signal: signal, headers: { Accept: "application/json" } }).then(function (reply) {
       return reply.json().then(function (said) {
-        if (!reply.ok) return { rows: [], note: said.error ? said.error[0].toUpperCase() + said.error.slice(1) + ". " + (said.what_to_do || "") : "The server could not answer; try again." };
+        if (!reply.ok) return { rows: [], note: said.error ? said.error[0].toUpperCase() + said.error.slice(1) + ". " + (said.hint || said.what_to_do || "") : "The server could not answer; try again." };
         var rows = said.filter(function (row) { return row.address; }).map(fromRow);
         return { rows: rows, total: rows.length, full: rows.length >= most, note: decodeURIComponent(reply.headers.get("X-Note") || "") };
       });
