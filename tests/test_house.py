@@ -16,7 +16,7 @@ RIGHT = ["kept", "memory", "noted", "batch", "parallel", "forked", "linking", "c
          "api", "options", "following", "watching", "serving", "terminal", "tasks", "cli"]  # fmt: skip
 ORDER = {name: place for place, name in enumerate([*LEFT, *STAGES, *RIGHT])}
 PLUG_INS = ("extract/languages", "extract/rules", "link/languages", "link/bridges", "passes", "query/commands",
-            "query/pages", "render/formats", "tasks")  # fmt: skip
+            "query/pages", "query/sitepages", "render/formats", "tasks")  # fmt: skip
 FENCES = {  # module: where it may be imported
     "sqlite3": ("facts",),
     "tree_sitter": ("extract",),

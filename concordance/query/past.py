@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from .folders import folders
 from .index import Index
-from .reads import kept, shared
+from .reads import shared
 
 
 class Past(NamedTuple):
@@ -25,9 +25,26 @@ class Past(NamedTuple):
     touched: Counter[str]  # files that each has changed
 
 
-@kept(16)  # that of the root takes a while to sum up
+_KEPT = 16  # folders: that of the root takes a while to sum up
+
+
+@shared
+def _summed(index: Index) -> dict[str, Past]:
+    """Those that were asked for last, until the next update."""
+    return {}
+
+
 def past(index: Index, folder: str) -> Past:
     """The history of the files below a folder that are there."""
+    known = _summed(index)
+    if folder not in known:
+        if len(known) >= _KEPT:
+            del known[next(iter(known))]
+        known[folder] = _past(index, folder)
+    return known[folder]
+
+
+def _past(index: Index, folder: str) -> Past:
     there = frozenset(folders(index).below(folder))
     found = Past({}, Counter(), Counter())
     for change in index.facts.changes(folder):
