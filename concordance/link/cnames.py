@@ -90,6 +90,8 @@ class CNames:
         self.meaning.leave(view)
         if self.world.is_full:
             self.meaning.views.clear()
+            self.table.forget()
+            self._known.clear()
             self.world.forget(C_FAMILY)
         return rows
 
