@@ -12,6 +12,7 @@ diagram always gets the same places.
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -235,11 +236,13 @@ def _untangle(layers: list[list[int]], cells: Sequence[Cell], joined: Joined) ->
 def _crossings(layers: Sequence[Sequence[int]], places: Sequence[float], joined: Joined) -> int:
     found = 0
     for layer in layers:
-        seen: list[float] = []
+        seen: list[float] = []  # where the arrows of those before lead, in order
         for one in layer:
             ends = [places[other] for other in joined.behind[one]]
-            found += sum(1 for end in ends for other in seen if other > end)
-            seen += ends
+            for end in ends:
+                found += len(seen) - bisect_right(seen, end)
+            for end in ends:
+                insort(seen, end)
     return found
 
 
