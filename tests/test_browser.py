@@ -175,7 +175,6 @@ def test_a_broken_question_is_told_what_to_do(asked: str, chromium: Browser, add
     reader = browser.Reader(chromium, address)
     page = reader.open("index.html")
     page.fill("#search", asked)
-    page.wait_for_timeout(250)
     if asked.strip():
         expect(page.locator("#found .told, #found .hit").first).to_be_visible()
     reader.open(f"search.html?q={quote(asked[:1500])}")
@@ -313,7 +312,7 @@ def test_an_edit_shows_without_losing_the_place(chromium: Browser, root: Path, t
     api.build(str(made), 1)
     with browser.served(made, "--watch") as address, browser.reading(chromium, address) as reader:
         page = reader.open("many.py_source.html#L301")
-        page.wait_for_timeout(700)  # the page must listen before there is something to hear
+        page.wait_for_selector("html[data-heard]")  # it listens before there is something to hear
         before = page.evaluate("document.getElementById('L301').getBoundingClientRect().top")
         program.write(made, {"many.py": "".join([*lines[:100], "def between():\n    return 'new'\n\n", *lines[100:]])})
         page.wait_for_selector("text=between", state="attached", timeout=20000)

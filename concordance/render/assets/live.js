@@ -64,6 +64,7 @@
     var heard = function (event) {
       var before = version;
       try { version = JSON.parse(event.data).version; } catch (other) { version = event.data; }
+      site.root.dataset.heard = "";
       if (before !== null && before !== version) refresh();  /* the first says how it is */
     };
     events.onmessage = heard;
