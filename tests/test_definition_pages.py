@@ -174,6 +174,17 @@ def test_uses_are_those_of_refs(made: Made) -> None:
         assert int(found[1].replace(",", "")) == total, subject
 
 
+def test_callers_and_tests_are_those_of_the_commands(made: Made) -> None:
+    for subject in definition.subjects(made.index):
+        said = made.text(subject)
+        calls = made.repository.ask("callers", subject).total
+        found = re.search(r"Callers ¶ ([\d,]+) caller", said)
+        assert (int(found[1]) if found else 0) == calls, subject
+        tests = made.repository.ask("tests", subject).total
+        found = re.search(r"Tests ¶ ([\d,]+) tests? may", said)
+        assert (int(found[1]) if found else 0) == tests, subject
+
+
 def test_declared_and_defined_are_one(made: Made) -> None:
     said = made.text("leaf.cpp#Leaf.size")
     assert "Also declared leaf.h:3" in said

@@ -12,10 +12,11 @@ from typing import NamedTuple
 from concordance.facts.read import Place
 from concordance.model import ROLES, Op, Role, Trust, unpacked
 
-from .answers import Page, Row, full_name, name_of, rank_of, start_of
+from .answers import Page, Row, clean, full_name, name_of, rank_of, start_of
 from .index import Index
 from .opened import Claim, Opened
 
+_MANY = 32  # definitions of one name: too many for each to be meant
 _CALL = 1 << ROLES.index(Role.CALL)
 
 
@@ -24,6 +25,15 @@ class Called(NamedTuple):
 
     place: Place
     claim: Claim
+
+
+def with_classes(index: Index, symbols: Collection[Place]) -> list[Place]:
+    """Who calls a Python class calls its `__init__`."""
+    found = list(symbols)
+    for symbol in symbols if len(symbols) < _MANY else ():
+        if symbol.name == "__init__" and symbol.language == "python":
+            found += [one for one in index.facts.symbols_in(symbol.path) if clean(symbol.home) == clean(one.key)]
+    return found
 
 
 def callers(index: Index, symbols: Collection[Place], least: int) -> list[int]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from concordance.facts.read import Place
 from concordance.model import Trust
-from concordance.query.answers import TRUST, Answer, Page, clean, full_name, least_of
-from concordance.query.calls import callers, callers_page, row_of
+from concordance.query.answers import TRUST, Answer, Page, full_name, least_of
+from concordance.query.calls import callers, callers_page, row_of, with_classes
 from concordance.query.declared import together
 from concordance.query.index import Index
 from concordance.query.names import find
@@ -22,24 +22,13 @@ concord callers Module.register_buffer --trust candidate
 ARGUMENT = "NAME"
 OPTIONS = (TRUST,)
 
-_MANY = 32  # definitions of one name: too many for each to be meant
-
 
 def answer(index: Index, asked: str, page: Page) -> Answer:
     """One row a caller."""
-    symbols = _with_classes(index, together(index, find(index, asked)))
+    symbols = with_classes(index, together(index, find(index, asked)))
     found, total, cursor = callers_page(index, symbols, least_of(page), page)
     note = with_missed(index, "" if total else _none(index, symbols[0]), [symbols[0].name], "calls")
     return Answer([row_of(one) for one in found], ("path", "line", "qualified", "trust", "by"), total, cursor, note)
-
-
-def _with_classes(index: Index, symbols: list[Place]) -> list[Place]:
-    """Who calls a Python class calls its `__init__`."""
-    found = list(symbols)
-    for symbol in symbols if len(symbols) < _MANY else ():
-        if symbol.name == "__init__" and symbol.language == "python":
-            found += [one for one in index.facts.symbols_in(symbol.path) if clean(symbol.home) == clean(one.key)]
-    return found
 
 
 def _none(index: Index, symbol: Place) -> str:

@@ -30,7 +30,7 @@ from concordance.model import TYPES, Category, Trust
 from concordance.query.about import About, about, ref_of
 from concordance.query.answers import Page as Asked
 from concordance.query.answers import full_name
-from concordance.query.calls import callers
+from concordance.query.calls import callers, with_classes
 from concordance.query.declared import joined
 from concordance.query.definitions import with_pages
 from concordance.query.examples import examples_of
@@ -149,7 +149,7 @@ class _Definition:
             yield Code(row.code, row.language)
 
     def _callers(self) -> Iterator[Block]:
-        found = callers(self.index, self.places, Trust.UNIQUE_NAME)
+        found = callers(self.index, with_classes(self.index, self.places), Trust.UNIQUE_NAME)
         if not found:
             return
         yield Heading(2, ["Callers"])
