@@ -44,7 +44,7 @@ PICTURES: dict[str, tuple[str, str, Callable[[Page], None]]] = {
     "source": ("torch/nn/modules/linear.py_source.html#L107", "light", source),
     "definition": ("torch/nn/modules/linear.py_defs/def-Linear.html", "light", lambda page: None),
     "search": ("torch/utils/data/dataloader.py_docs.html", "dark", searching),
-    "map": ("torch/map.html", "dark", lambda page: None),
+    "map": ("torch/map.html", "dark", lambda page: page.evaluate("document.querySelector('main h2').scrollIntoView()")),
 }
 
 
