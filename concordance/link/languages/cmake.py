@@ -40,7 +40,8 @@ _STANDARD = frozenset((
 ))
 # fmt: on
 _HERE = re.compile(r"\$\{(?:CMAKE_CURRENT_(?:SOURCE|LIST)_DIR)\}/?")
-_TOP = re.compile(r"\$\{(?:CMAKE_SOURCE_DIR|PROJECT_SOURCE_DIR|\w+_SOURCE_DIR)\}/?")
+# Another project's own variable may be that of one that is fetched: by itself it names nothing that is here.
+_TOP = re.compile(r"\$\{(?:(?:CMAKE|PROJECT)_SOURCE_DIR\}/?|\w+_SOURCE_DIR\}/(?=.))")
 _MADE = re.compile(r"\$\{\w*(?:BINARY|BUILD)_DIR\}")
 
 
