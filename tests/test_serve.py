@@ -27,8 +27,9 @@ from concordance import api, plugins, serving
 from concordance.facts.store import Store
 from concordance.query.asking import COMMANDS
 from concordance.serve import front, openapi, site, web, wire
+from concordance.serve.crew import PAGE, SEARCH, Crew
 from concordance.serve.desk import Desk
-from concordance.serve.frames import Found, Question
+from concordance.serve.frames import Found, Question, framed, next_question
 
 LONG = 60  # seconds, on a machine that has other work
 SAMPLE = golden_files.SAMPLE
@@ -551,3 +552,34 @@ def test_a_fault_of_ours_is_an_answer(own: Path, monkeypatch: pytest.MonkeyPatch
     found = desk.answer(Question("page", b"index.html"))
     assert (found.status, found.data) == (500, b"")
     assert "ZeroDivisionError" in found.fault
+
+
+def test_readers_do_what_goes_first_and_get_warm_one_after_the_other(tmp_path: Path) -> None:
+    def reader(end: socket.socket) -> None:
+        steps = 3
+        while (question := next_question(end)) is not None:
+            with open(tmp_path / "log", "a") as log:
+                log.write(f"{os.getpid()} {question.about} {os.fsdecode(question.what)}\n")
+            if question.about == "warm":
+                steps -= 1
+            time.sleep(0.05 if question.what else 0)
+            end.sendall(framed(Found(max(0, steps) if question.about == "warm" else 200, version="1")))
+
+    async def asked() -> None:
+        crew = Crew(2, reader, lambda version, paths: None, lambda word: None)
+        crew.start()
+        pages = [asyncio.create_task(crew.ask(Question("page", b"page"), PAGE)) for _ in range(8)]
+        await asyncio.sleep(0)
+        search = asyncio.create_task(crew.ask(Question("ask", b"search"), SEARCH))
+        await search
+        assert sum(page.done() for page in pages) <= 4
+        await asyncio.gather(*pages)
+        end = time.monotonic() + LONG
+        while (tmp_path / "log").read_text().count("warm") < 6 and time.monotonic() < end:
+            await asyncio.sleep(0.01)
+        crew.close()
+
+    asyncio.run(asked())
+    warm = [line.split()[0] for line in (tmp_path / "log").read_text().splitlines() if "warm" in line]
+    assert warm == [warm[0]] * 3 + [warm[-1]] * 3
+    assert warm[0] != warm[-1]

@@ -149,7 +149,7 @@ class Crew:
             elif self._waiting and not fresh and (reader is not self._warming or not self._others(reader)):
                 _, _, question, future = heapq.heappop(self._waiting)
                 self._do(reader, self._answer(reader, question, future))
-            elif not reader.is_warm and not fresh and self._warming is None:  # the others are there for who asks
+            elif not reader.is_warm and not fresh and self._warming in (None, reader):  # others are there for who asks
                 self._warming = reader
                 self._do(reader, self._warm(reader))
 
