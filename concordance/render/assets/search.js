@@ -7,7 +7,6 @@
   var live = site.root.hasAttribute("data-api");
   var WAIT = 60, LONGEST = 300;
   var KINDS = [["", "All"], ["class", "Classes"], ["fn", "Functions"], ["file", "Files"], ["kw", "Keywords"]];
-  var SHORT = { function: "function", enumerator: "enum value", namespace: "namespace" };
 
   /* --- the question */
 
@@ -77,15 +76,14 @@
   /* --- what is shown */
 
   function lit(text, words) {
-    var found = make("span"), rest = text, low = text.toLowerCase(), at = 0;
+    var found = make("span"), low = text.toLowerCase(), at = 0;
     words.forEach(function (word) {
       var place = low.indexOf(word.toLowerCase(), at);
       if (place < 0 || !word) return;
       found.append(text.slice(at, place), make("mark", {}, text.slice(place, place + word.length)));
       at = place + word.length;
     });
-    rest = text.slice(at);
-    found.append(rest);
+    found.append(text.slice(at));
     return found;
   }
 
@@ -93,7 +91,7 @@
     var name = make("span", { class: "name" }, row.home ? make("i", {}, row.home) : null, make("b", {}, lit(row.name, asked.text.split(" "))));
     var where = row.path ? row.path + (row.line && row.kind !== "file" ? ":" + row.line : "") : row.where || "";
     return make("a", { class: "hit", role: "option", id: "hit" + number, href: row.href, "aria-selected": "false", tabindex: "-1" },
-      make("span", { class: "kind" }, SHORT[row.kind] || row.kind), name,
+      make("span", { class: "kind" }, row.kind), name,
       make("span", { class: "where" }, where), row.text ? make("span", { class: "text" }, row.text.trim()) : null);
   }
 

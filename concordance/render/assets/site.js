@@ -143,15 +143,14 @@
     var open = $("nav.open");
     if (event.key === "Escape" && open) { side(open.id); return; }
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (event.target.closest("input, textarea, select, dialog, [contenteditable]") && event.key !== "?") return;
-    if (event.target.closest("input, textarea")) return;
+    if (event.target.closest("input, textarea, select, dialog")) return;
     var what = onKey[event.key];
     if (what) { event.preventDefault(); does[what](); }
   });
 
-  /* Tables and sources that are wider than their frame can be scrolled by keys. */
+  /* Code that is wider than its frame can be scrolled by keys. */
   function reachable() {
-    all("main pre, main .wide, main .scroll").forEach(function (frame) {
+    all("main pre").forEach(function (frame) {
       if (frame.scrollWidth > frame.clientWidth + 1) frame.tabIndex = 0; else frame.removeAttribute("tabindex");
     });
   }
