@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from concordance.link import ckept, cnames
-from concordance.link.chomes import Entry, Home
+from concordance.link.chomes import MACRO, Entry, Home
 from concordance.link.creach import Reach
 from concordance.link.cscopes import Table
 from concordance.link.world import World
@@ -68,16 +68,18 @@ def laid_out(table: Table) -> dict[str, Any]:
     for code, home in sorted(table.own.items()):
         walk(home, str(code))
     names = {name for home in list(found.values()) for name in home[5]}
-    found["macros"] = entries({name: entry for name in list(table.macros) if (entry := table.macro(name))})
+    files = map(table.world.load, table.homes)
+    macros = {one.names[name] for one in files for kind, name in zip(one.symbol_kind, one.symbol_name, strict=True) if kind == MACRO}
+    found["macros"] = entries({name: entry for name in sorted(macros | {"LOUD", "go"}) if (entry := table.macros.get(name))})
     found["carriers"] = {name: [(label[id(e.home)], list(e.codes)) for e in table.carriers(name)] for name in names}
     found["inside"] = {code: label[id(home)] for code, home in table.inside.items()}
     found["around"] = {code: label[id(home.around)] for code, home in table.own.items()}
     found["homes"] = {n: [home and label[id(home)] for home in homes] for n, homes in table.homes.items()}
     found["entered"] = {
-        n: [(label[id(entry.home)], entry.name, list(entry.codes)) for entry in some] for n, some in table.entered.items()
+        n: [(label[id(entry.home)], entry.name, list(entry.codes)) for entry in some if entry.kind != MACRO] for n, some in table.entered.items()
     }
     found["words"] = {
-        name for some in table.entered.values() for entry in some for name in [entry.name] if table.is_word(name)
+        name for some in table.entered.values() for entry in some for name in [entry.name] if entry.kind != MACRO and table.is_word(name)
     }
     found["headers"] = table.headers
     return found

@@ -105,7 +105,7 @@ def _replaced(table: Table, old: Loaded, new: Loaded) -> bool:
     table.enter(new, outside)
     table.enter_outside(outside)
     table.using(new)
-    touched.update((id(entry), entry) for entry in [*table.entered[number], *_macros(table, new)])
+    touched.update((id(entry), entry) for entry in table.entered[number])
     for entry in touched.values():
         if any(code >> SHIFT != number for code in entry.codes):  # of this file alone, it is in order
             _put_in_order(table, entry)
@@ -130,17 +130,12 @@ def _homes_of(table: Table, number: int, outline: Outline) -> list[Home | None]:
     ]
 
 
-def _macros(table: Table, file: Loaded) -> list[Entry]:
-    names = {file.names[file.symbol_name[place]] for place, kind in enumerate(file.symbol_kind) if kind == MACRO}
-    return [entry for entry in map(table.macro, sorted(names)) if entry is not None]
-
-
 def _taken_out(table: Table, file: Loaded) -> dict[int, Entry]:
     """Takes out a file's symbols; gives what others have a part in, by identity."""
     number, symbols = file.number, len(file.symbol_kind)
-    left: dict[int, Entry] = {}
-    entered = [*table.entered.pop(number), *_macros(table, file)]
-    for entry in {id(entry): entry for entry in entered}.values():
+    macros = {file.names[name] for kind, name in zip(file.symbol_kind, file.symbol_name, strict=True) if kind == MACRO}
+    left = {id(entry): entry for entry in table.macros.leave(number, macros)}
+    for entry in {id(entry): entry for entry in table.entered.pop(number) if entry.kind != MACRO}.values():
         entry.codes = [code for code in entry.codes if code >> SHIFT != number]
         if entry.codes:
             left[id(entry)] = entry

@@ -65,7 +65,7 @@ class Meaning(Values):
     def _symbol(self, view: View, symbol: int) -> Sight | None:
         name = view.names[view.file.symbol_name[symbol]]
         if view.file.symbol_kind[symbol] == MACRO:
-            macro = self.table.macro(name)
+            macro = self.table.macros.get(name)
             return Sight(macro, "macro", Trust.EXACT) if macro is not None else None
         home = self.table.holder(view.number << SHIFT | symbol)
         entry = home.members.get(name) if home is not None else None
@@ -100,7 +100,7 @@ class Meaning(Values):
 
     def _looked_up(self, view: View, name: str, scope: int) -> Sight | None:
         """A name in a scope; the number of scopes is added to one where only a namespace or type is meant."""
-        macro = self.table.macro(name) if name in self.table.macros else None
+        macro = self.table.macros.get(name)
         if macro is not None and macro.seen(view.sees):
             return Sight(macro, "macro", Trust.EXACT)
         qualifies = scope >= view.scopes

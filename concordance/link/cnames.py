@@ -91,6 +91,7 @@ class CNames:
         if self.world.is_full:
             self.meaning.views.clear()
             self.table.forget()
+            self.table.macros.forget()
             self._known.clear()
             self.world.forget(C_FAMILY)
         return rows
@@ -248,7 +249,7 @@ class CNames:
             entries = self.table.carriers(name)
             if len(entries) > _MOST:
                 entries = []
-            macro = self.table.macro(name)
+            macro = self.table.macros.get(name)
             outer = [entry for entry in entries if not entry.home.is_class]
             if macro is not None:
                 outer.append(macro)

@@ -14,6 +14,7 @@ from concordance.extract.cmarks import ALIAS, DECLARES, FRIEND, INLINE, LOCAL, S
 from concordance.model import Op, unpacked
 
 from .chomes import CLASSES, ENUMERATOR, FUNCTIONS, MACRO, MASK, NAMESPACE, OPENS, OTHER_NAME, SHIFT, Entry, Group, Home
+from .cmacros import Macros
 from .shown import C_FAMILY
 from .world import Loaded, World
 
@@ -32,8 +33,8 @@ class Table:
         self.world, self.headers = world, headers
         self.root = Home("", None, False)
         self.standard = self.root.opened("std", False)  # what is in it is the compiler's, whatever files add to it
-        # Most names have one definition: for macros of one, an entry is made when it is asked for.
-        self.macros: dict[str, int | Entry] = {}
+        self.macros = Macros(self.root, self._file)
+        self._settled = False  # whether all files were entered once
         self._carriers: dict[str, Entry | list[Entry]] = {}
         self._others: set[str] = set()  # names of other things
         self.homes: dict[int, list[Home | None]] = {}  # by file: of its symbols, plus one; the first is the root
@@ -52,21 +53,18 @@ class Table:
             if world.is_full:
                 world.forget(C_FAMILY)
         self.enter_outside(outside)
+        self.macros.settle()
+        self._settled = True
         for number in brings:
             self.using(world.load(number))
 
+    def _file(self, number: int) -> Loaded:
+        """A file of the world that there is now."""
+        return self.world.load(number)
+
     def is_word(self, name: str) -> bool:
         """Whether anything is called so."""
-        return name in self._carriers or name in self.macros or name in self._others
-
-    def macro(self, name: str) -> Entry | None:
-        """A macro."""
-        found = self.macros.get(name)
-        if isinstance(found, int):
-            code, found = found, Entry(self.root, name, MACRO)
-            found.codes = (code,)
-            self.macros[name] = found
-        return found
+        return name in self._carriers or name in self._others or self.macros.get(name) is not None
 
     def carriers(self, name: str) -> list[Entry]:
         """What has a name, macros aside."""
@@ -89,8 +87,6 @@ class Table:
     def remove(self, entry: Entry) -> None:
         """Takes out an entry that no symbol is left of."""
         home, name = entry.home, entry.name
-        if self.macros.get(name) is entry:
-            del self.macros[name]
         for some in (home.members, home.other_names):
             if some.get(name) is entry:
                 del some[name]
@@ -128,11 +124,10 @@ class Table:
             home = homes[parent]
             opens: Home | None = None
             if kind == MACRO:
-                entry = self.macro(name) if name in self.macros else None
-                if entry is None:
-                    self.macros[name] = first | place
+                if self._settled:
+                    self._into.append(self.macros.add(name, first | place))
                 else:
-                    entry.add(first | place)
+                    self.macros.enter(name, first | place)
             elif home is None:  # inside of a function
                 around = self.own.get(first | parent - 1)
                 if around is None:
