@@ -141,7 +141,8 @@ def print_summary(
     if book is not None:
         did = [f"{book.written:,} written", f"{book.pages - book.written:,} unchanged"]
         did += [f"{book.removed:,} removed"] if book.removed else []
-        _line("pages", book.pages, [*did, f"{book.bytes / 1e6:,.1f} MB", *([f"{book.claims:,} claims"] if book.claims else [])])
+        did += [f"{book.bytes / 1e6:,.1f} MB", *([f"{book.claims:,} claims"] if book.claims else [])]
+        _line("pages", book.pages, did)
     _line("time", None, [f"{seconds:.1f} s"])
     if verbose:
         print_seconds(summary)

@@ -28,7 +28,8 @@ class BookSummary:
 
     def counts(self) -> dict[str, object]:
         """It without the names of pages, of which there may be many thousands."""
-        known = {key: value for key, value in self.__dict__.items() if key not in ("changed", "gone", "listing", "front")}
+        aside = ("changed", "gone", "listing", "front")
+        known = {key: value for key, value in self.__dict__.items() if key not in aside}
         return {**known, "unchanged": self.pages - self.written}
 
 
