@@ -138,7 +138,7 @@ async def searched(server: Server, names: list[str]) -> list[Got]:
     typed = [name[:length] for name in names for length in (len(name) // 2 + 1, len(name))][:QUESTIONS]
     tasks = []
     for question in typed:
-        tasks.append(asyncio.create_task(_got(server.port, f"api/search?addresses=1&q={quote(question)}")))
+        tasks.append(asyncio.create_task(_got(server.port, f"api/search?addresses=1&number=12&q={quote(question)}")))
         await asyncio.sleep(1 / RATE)
     return list(await asyncio.gather(*tasks))
 
