@@ -6,7 +6,8 @@
     │   ├── NoPermission     the folder may not be read
     │   └── UnknownRevision  git knows no such revision
     ├── ToolFailed           an outside program went wrong: exit code 1
-    │   └── ToolMissing      it is not installed
+    │   ├── ToolMissing      it is not installed
+    │   └── ToolStopped      it took too long, or wrote too much
     ├── StoreFailed          the store cannot be written: exit code 1
     ├── BookFailed           the book cannot be written: exit code 1
     ├── StoreBroken          the store cannot be read; a build makes it anew
@@ -57,6 +58,10 @@ class ToolFailed(ConcordanceError):
 
 class ToolMissing(ToolFailed):
     """An outside program is not installed."""
+
+
+class ToolStopped(ToolFailed):
+    """An outside program took too long, or wrote too much."""
 
 
 class StoreFailed(ConcordanceError):

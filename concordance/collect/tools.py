@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO
 
-from concordance.errors import ToolFailed, ToolMissing
+from concordance.errors import ToolFailed, ToolMissing, ToolStopped
 
 _PIECE = 1 << 18
 
@@ -95,6 +95,10 @@ class Running:
             raise ToolFailed(f"{self.name} failed (exit code {code}): {said or 'it does not say why'}")
         return said
 
+    def stop(self) -> None:
+        """Stop the program, whatever it does: its output ends."""
+        self._process.kill()
+
     def close(self) -> None:
         """Stop the program if it still runs, and let go of its pipes."""
         if self._process.poll() is None:
@@ -154,3 +158,31 @@ def running_git(cwd: str, *args: str) -> Iterator[Running]:
     """A git command to talk with."""
     with running(git(args), cwd, git_environment()) as program:
         yield program
+
+
+def bounded_git(cwd: str, seconds: float, most: int, *args: str) -> bytes:
+    """All that a git command writes; ToolStopped where it takes longer, or writes more bytes, than it may."""
+    found = bytearray()
+    late = threading.Event()
+
+    def stop() -> None:
+        late.set()
+        program.stop()
+
+    with running_git(cwd, *args) as program:
+        timer = threading.Timer(seconds, stop)
+        timer.start()
+        try:
+            program.input.close()
+            while len(found) <= most and (piece := program.output.read(_PIECE)):
+                found += piece
+            if len(found) > most:
+                raise ToolStopped(f"git wrote more than {most:,} bytes")
+            program.end()
+        except ToolFailed as error:
+            if late.is_set():
+                raise ToolStopped(f"git took longer than {seconds:g} seconds") from error
+            raise
+        finally:
+            timer.cancel()
+    return bytes(found)

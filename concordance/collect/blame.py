@@ -1,0 +1,195 @@
+"""Which commit each line of a file comes from, by one run of `git blame`.
+
+In: a folder, a path in it, and the bytes that the file has now. Out: the commits, each once, and how many lines one
+after the other come from which of them; or why that cannot be said.
+
+Git is only asked about the last commit, never about the work tree: to compare the two it would run the filters that a
+repository's settings name. Which lines are those of the last commit is found here. Where a filter stands between a file
+and its commits (large files kept elsewhere, other encodings), what differs is no edit, so nothing is said.
+
+Times are commit times and authors are named as `.mailmap` says, as in the history of files.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import time
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from concordance.errors import ToolFailed, ToolMissing, ToolStopped
+
+from . import source, tools
+from .aligned import aligned
+
+SECONDS = 10.0  # that git may take
+_MOST = 64 << 20  # bytes that it may write
+_ASKING = 3.0  # seconds for what it knows at once
+_LIST = 1 << 20  # bytes of a list of commits that git is set to pass over
+_SHORT = 10  # signs of a commit's number
+_LONGEST = 300  # signs of a name or a summary
+_BLAME = (
+    "-c", "mailmap.file=/dev/null",  # else any file of the machine, also one that never ends
+    "blame", "--porcelain", "--no-textconv", "--no-progress", "--encoding=UTF-8", "HEAD", "--",
+)  # fmt: skip
+_LINE = re.compile(rb"([0-9a-f]{40,64}) \d+ \d+(?: \d+)?")
+_UNTOUCHED = (b"unspecified", b"unset")
+_FILTERS = ("filter", "working-tree-encoding", "ident")
+
+
+class Commit(NamedTuple):
+    """Where lines come from."""
+
+    number: str  # its first signs
+    when: int  # seconds since the epoch
+    author: str
+    summary: str
+    oldest: bool  # whether what was before it is not known: lines may be older
+
+
+class Blame(NamedTuple):
+    """A file's lines by commits."""
+
+    commits: tuple[Commit, ...] = ()
+    ranges: tuple[tuple[int, int], ...] = ()  # so many lines, and the place of their commit; -1: not committed yet
+    note: str = ""  # why there is none
+
+
+class _Git:
+    """Git in one folder, with so many seconds for all that it is asked."""
+
+    def __init__(self, root: str, seconds: float) -> None:
+        self.root, self._seconds, self._end = root, seconds, time.monotonic() + seconds
+
+    def ask(self, *args: str) -> bytes:
+        """All that a command writes."""
+        try:
+            return tools.bounded_git(self.root, max(0.001, self._end - time.monotonic()), _MOST, *args)
+        except ToolStopped as error:
+            if time.monotonic() >= self._end:
+                raise ToolStopped(f"git took longer than {self._seconds:g} seconds") from error
+            raise
+
+
+def blame(root: str, path: str, data: bytes, seconds: float = SECONDS) -> Blame:
+    """The lines of a file, as it is now."""
+    if not source.is_in_git(root):
+        return Blame(note="this is no git repository")
+    git = _Git(root, seconds)
+    failed = "nothing is committed yet"
+    try:
+        shallow = git.ask("rev-parse", "--is-shallow-repository", "--verify", "HEAD").startswith(b"true")
+        failed = "the file is not committed yet"
+        git.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"HEAD:./{path}")
+        if not _is_plain(git):
+            return Blame(note="git is set to pass over commits that stand in a file which is no plain one")
+        failed = "git cannot say where its lines come from"
+        return _compared(git, path, data, *_read(git.ask(*_BLAME, path), shallow))
+    except ToolStopped as error:
+        return Blame(note=error.message)
+    except ToolMissing:
+        return Blame(note="git is not installed")
+    except ToolFailed:
+        return Blame(note=failed)
+
+
+def _compared(git: _Git, path: str, data: bytes, commits: list[Commit], lines: list[tuple[bytes, int]]) -> Blame:
+    """The lines as they are now, by those of the last commit."""
+    now = data.split(b"\n")
+    if not now[-1]:
+        now.pop()  # behind the last line's end there is none
+    now = [line.removesuffix(b"\r") for line in now]  # a line end that git may have put there
+    then = [line.removesuffix(b"\r") for line, _ in lines]
+    if now != then and _is_filtered(git, path):
+        return Blame(note="a filter of git stands between the file and its commits")
+    places = [lines[place][1] if place >= 0 else -1 for place in aligned(then, now)]
+    used = sorted(set(places) - {-1})
+    order = {place: new for new, place in enumerate(used)}
+    return Blame(tuple(commits[place] for place in used), tuple(_ranges([order.get(place, -1) for place in places])))
+
+
+def _ranges(places: Sequence[int]) -> Iterator[tuple[int, int]]:
+    begin = 0
+    for at in range(1, len(places) + 1):
+        if at == len(places) or places[at] != places[begin]:
+            yield at - begin, places[begin]
+            begin = at
+
+
+def _read(written: bytes, shallow: bool) -> tuple[list[Commit], list[tuple[bytes, int]]]:
+    """What git writes: for each line its commit's number, at the first time what is known of it, and its text.
+
+    What a row is follows from its place: the text alone begins with a tab, and always does.
+    """
+    commits: list[Commit] = []
+    places: dict[bytes, int] = {}
+    lines: list[tuple[bytes, int]] = []
+    number, known = b"", dict[bytes, bytes]()
+    for row in written.split(b"\n"):
+        if row.startswith(b"\t"):
+            if number not in places:
+                places[number] = len(commits)
+                commits.append(_commit(number, known, shallow))
+            lines.append((row[1:], places[number]))
+            number, known = b"", {}
+        elif not number:
+            found = _LINE.fullmatch(row)
+            number = found[1] if found is not None else b""
+        else:
+            name, _, value = row.partition(b" ")
+            known.setdefault(name, value)
+    return commits, lines
+
+
+def _commit(number: bytes, known: dict[bytes, bytes], shallow: bool) -> Commit:
+    when = known.get(b"committer-time", b"")
+    return Commit(
+        number[:_SHORT].decode(),
+        int(when) if when.isdigit() and len(when) < 12 else 0,
+        _text(known.get(b"author", b"")),
+        _text(known.get(b"summary", b"")),
+        shallow and b"boundary" in known,
+    )
+
+
+def _text(said: bytes) -> str:
+    text = said.decode("utf-8", "replace")
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
+
+
+def _is_plain(git: _Git) -> bool:
+    """Whether the lists of commits that git is set to pass over (`blame.ignoreRevsFile`) are plain files and not large:
+    it reads them whole, and cannot be told not to."""
+    try:
+        said = git.ask("config", "-z", "--type=path", "--get-all", "blame.ignoreRevsFile")
+        top = git.ask("rev-parse", "--show-toplevel").removesuffix(b"\n")
+    except ToolStopped:
+        raise
+    except ToolFailed:  # so git says "none"
+        return True
+    for name in filter(None, said.split(b"\0")):
+        try:
+            found = os.stat(os.path.join(top, name))
+        except OSError:
+            continue  # git will say so
+        if not stat.S_ISREG(found.st_mode) or found.st_size > _LIST:
+            return False
+    return True
+
+
+def _is_filtered(git: _Git, path: str) -> bool:
+    """Whether git may store a file otherwise than it stands on the disk."""
+    said = git.ask("check-attr", "-z", *_FILTERS, "--", path)
+    return any(value not in _UNTOUCHED for value in said.split(b"\0")[2::3])
+
+
+def head(root: str) -> str:
+    """The commit that a work tree is at; "" where there is none, or git does not say so at once."""
+    if not source.is_in_git(root):
+        return ""
+    try:
+        return os.fsdecode(_Git(root, _ASKING).ask("rev-parse", "--verify", "--quiet", "HEAD")).strip()
+    except ToolFailed:
+        return ""
