@@ -135,6 +135,7 @@ def test_pages_are_served(server: Server) -> None:
         "/search.html": "text/html", "/assets/site.css": "text/css", "/llms.txt": "text/plain", "/openapi.json": "application/json",
         "/keywords.html": "text/html", "/comprehensive_book.html": "text/html", "/verification_report.html": "text/html",
         "/book/rules/index.html": "text/html", "/abacus/ledger.py_cards.js": "text/javascript",
+        "/abacus/ledger.py_blame.js": "text/javascript",
     }.items():  # fmt: skip
         got = server.get(address)
         assert got.status == 200, address
@@ -583,3 +584,26 @@ def test_readers_do_what_goes_first_and_get_warm_one_after_the_other(tmp_path: P
     warm = [line.split()[0] for line in (tmp_path / "log").read_text().splitlines() if "warm" in line]
     assert warm == [warm[0]] * 3 + [warm[-1]] * 3
     assert warm[0] != warm[-1]
+
+
+def test_commits_of_lines_are_kept_until_the_next_commit(tmp_path: Path) -> None:
+    (tmp_path / "head").write_text("one")
+
+    def reader(end: socket.socket) -> None:
+        while (question := next_question(end)) is not None:
+            with open(tmp_path / "log", "a") as log:
+                log.write(f"{question.about}\n")
+            data = (tmp_path / "head").read_bytes() if question.about == "head" else question.what
+            end.sendall(framed(Found(200 if question.about != "warm" else 0, data=data, version="1")))
+
+    async def asked() -> None:
+        server = web.Web(str(tmp_path), str(tmp_path / "store"), reader, 2, "localhost", False, lambda word: None)
+        server.crew.start()
+        for head, times in (("one", 1), ("one", 1), ("two", 2), ("one", 2)):
+            (tmp_path / "head").write_text(head)
+            both = await asyncio.gather(*(server._found("a_blame.js", "") for _ in range(3)))
+            assert {found.data for found in both} == {b"a_blame.js"}
+            assert (tmp_path / "log").read_text().count("page") == times
+        server.crew.close()
+
+    asyncio.run(asked())

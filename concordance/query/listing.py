@@ -68,6 +68,7 @@ class Listing(NamedTuple):
     names: Sequence[tuple[int, int, int]] = ()  # begin and end in the text, and the place in `goals`
     goals: Sequence[Goal] = ()
     remarks: Sequence[Remark] = ()
+    digest: str = ""  # of the file's bytes
 
 
 def parts_of(lines: int) -> int:
@@ -93,6 +94,7 @@ def listing(index: Index, path: str, part: int = 1) -> Listing:
         path, part, parts, first, text[begin:end], "", _moved(spans, begin, end),
         [(start - begin, stop - begin, goal) for start, stop, goal in found], names.goals,
         [one for one in _remarks(index, file, names) if first <= one.line < first + PART],
+        file.file.digest,
     )  # fmt: skip
 
 

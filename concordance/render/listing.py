@@ -5,7 +5,8 @@ thousand lines takes a moment.
 
 What styles and scripts find:
 
-    div.source > div.chunk (200 lines) > span.line#L12 > a.n (the number) + code + span.margin
+    div.source[data-of] (the file's digest, for who adds something to its lines)
+    > div.chunk (200 lines) > span.line#L12 > a.n (the number) + code + span.margin
     in code: i.c comment, i.s string, i.n number, i.k keyword, i.p directive, i.h heading
              a.t .f .v .m .o   a name that leads to a type, function, value, module or file, other; `a.d` is a
                                definition, which leads to its own page; b.t … one that nothing elsewhere uses
@@ -31,6 +32,7 @@ from .formats.html import Body
 from .siteaddresses import LINES, SiteAddresses
 
 _EMPTY = "\n"  # of a line without letters: whoever copies lines would lose it otherwise
+OF = 16  # signs of a file's digest
 CHUNK = 200  # lines that a browser lays out together, or not at all while they are out of sight
 _SIGNS = {"error": "✖", "warning": "▲", "info": "●"}
 _PLAIN = {letter: (f'<i class="{letter}">', "</i>") for letter in "csnkph"}
@@ -70,7 +72,7 @@ def _lines(listing: Listing, addresses: SiteAddresses, page: str) -> Iterator[st
     if lines[-1] == "":
         lines.pop()  # behind the last line's end there is none
     margin = _margin(listing, addresses, page)
-    yield '<div class="source">\n'
+    yield f'<div class="source" data-of="{listing.digest[:OF]}">\n'
     for begin in range(0, len(lines), CHUNK):
         rows = []
         for number, line in enumerate(lines[begin : begin + CHUNK], listing.first + begin):

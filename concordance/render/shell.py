@@ -37,6 +37,7 @@ class Window:
     live: bool = False  # whether there is a server that says when something changed
     api: bool = False  # whether there is a server that answers questions
     pages: Sequence[tuple[str, str]] = field(default_factory=list)  # of the whole: name, address from here
+    blame: str = ""  # where it stands, from here, which commits the lines of a source come from; "" where nobody says
     name: str = ""  # what stands last in the path of links: a file's name; "" where the last folder is the page
 
 
@@ -154,7 +155,15 @@ def _views(window: Window) -> str:
     for name, to in window.views:
         now = ' aria-current="page"' if to in ("", here, f"./{here}") else ""
         rows.append(f'<li><a href="{escape(to or here)}"{now}>{escape(name)}</a></li>')
-    return f'<nav class="views" aria-label="Views"><ul>{"".join(rows)}</ul></nav>\n'
+    return f'<nav class="views" aria-label="Views"><ul>{"".join(rows)}</ul>{_history(window)}</nav>\n'
+
+
+def _history(window: Window) -> str:
+    """The button that shows the commits beside the lines of a source."""
+    if not window.blame:
+        return ""
+    asks = f'data-does="history" data-from="{escape(window.blame)}" aria-pressed="false"'
+    return f'<button type="button" {asks}>History</button>'
 
 
 def outline(entries: Sequence[Entry]) -> str:

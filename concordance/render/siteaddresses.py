@@ -12,11 +12,12 @@ from concordance.blocks import Ref, To
 
 from .addresses import Addresses, anchor
 
-SOURCE, CARDS, DEFINITIONS, TREE = "_source.html", "_cards.js", "_defs", "tree.js"
+SOURCE, CARDS, BLAME, DEFINITIONS, TREE = "_source.html", "_cards.js", "_blame.js", "_defs", "tree.js"
 _OF_FOLDER = {To.MAP: "map.html", To.HISTORY: "history.html"}  # what each folder has besides its pages in the book
 OWN = ("index.html", "doc.html", "sub.html", TREE, *_OF_FOLDER.values())
 OWN_AT_ROOT = ("assets", "search", "search.html", "keywords.html", "verification_report.html", "llms.txt")
-OWN_ENDS = ("_docs.html", "_kw.html", SOURCE, CARDS, DEFINITIONS)  # of names beside each file's, which no folder has
+# Of names beside each file's, which no folder has.
+OWN_ENDS = ("_docs.html", "_kw.html", SOURCE, CARDS, BLAME, DEFINITIONS)
 LINES = 20_000  # of a source on one page: the number of a line alone says which part it stands on
 
 
@@ -56,6 +57,10 @@ class SiteAddresses(Addresses):
     def cards(self, path: str) -> str:
         """Where the cards of a file's definitions stand."""
         return self.stem(path) + CARDS
+
+    def blame(self, path: str) -> str:
+        """Where it stands which commits a file's lines come from; only a server says so."""
+        return self.stem(path) + BLAME
 
 
 class MarkdownAddresses(Addresses):

@@ -25,7 +25,7 @@ PATIENCE = 30.0  # seconds that an answer may take …
 OPENING = 120.0  # … and to open or renew an index
 MOST = 1000  # questions that may wait
 _RESTING = 5.0  # seconds until a reader that died young is replaced
-SEARCH, PAGE = 0, 1  # what goes first
+SEARCH, PAGE, LATER = 0, 1, 2  # what goes first
 
 End = socket.socket
 Target = Callable[[End], None]  # what a reader runs, until its end of the socket is closed

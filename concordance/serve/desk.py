@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from http import HTTPStatus
 
 from concordance import plugins
+from concordance.collect.blame import head
 from concordance.config import Book
 from concordance.errors import ConcordanceError
 from concordance.facts.read import Facts
@@ -75,6 +76,8 @@ class Desk:
                 return Found(int(next(self._warming, None) is not None))
         if self._site is None or self._index is None:
             return Found(HTTPStatus.SERVICE_UNAVAILABLE)
+        if question.about == "head":
+            return Found(HTTPStatus.OK, data=head(self.root).encode())
         if question.about == "ask":
             return packed(answered(self._site, os.fsdecode(question.what), question.more, self.more))
         page = self._site.answer(os.fsdecode(question.what))

@@ -21,7 +21,7 @@ Value = TypeVar("Value")
 class Question(NamedTuple):
     """What a reader is asked."""
 
-    about: str  # page, ask, renew or warm
+    about: str  # page, ask, head, renew or warm
     what: bytes = b""  # an address, or a command's name
     more: Mapping[str, str] = {}
 

@@ -17,7 +17,7 @@ from concordance.blocks import Ref, To
 from concordance.query.index import Index
 from concordance.render.addresses import anchor
 from concordance.render.shell import SEARCH
-from concordance.render.siteaddresses import CARDS, DEFINITIONS, SOURCE, TREE, SiteAddresses
+from concordance.render.siteaddresses import BLAME, CARDS, DEFINITIONS, SOURCE, TREE, SiteAddresses
 
 PAGES, SITE_PAGES = "concordance.query.pages", "concordance.query.sitepages"
 ABOUT = {
@@ -25,8 +25,9 @@ ABOUT = {
     "letters": To.LETTERS, "book": To.BOOK, "rule": To.RULE, "report": To.REPORT,
 }  # fmt: skip
 DEFINITION, OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH = "definition", "source", "cards", "tree", "search"
+OF_BLAME = "blame"  # which only a server has
 _OF_FOLDER = {"index.html": "folder_index", "doc.html": "folder", "sub.html": "subtree", TREE: OF_TREE}
-_OF_FILE = {"_docs.html": "file", "_kw.html": "keywords", SOURCE: OF_SOURCE, CARDS: OF_CARDS}
+_OF_FILE = {"_docs.html": "file", "_kw.html": "keywords", SOURCE: OF_SOURCE, CARDS: OF_CARDS, BLAME: OF_BLAME}
 REPORT = "report"
 _OF_WHOLE = ("letters", "book", "rule", REPORT)  # few, and not told by their address alone
 _PART = re.compile(r"(.*)\.([2-9]|[1-9]\d{1,4})(\.html)", re.DOTALL)

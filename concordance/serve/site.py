@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import cached_property
+from time import gmtime, strftime
 from typing import NamedTuple
 
 from concordance import plugins
 from concordance.blocks import Page, Ref, To
+from concordance.query.blame import blamed
 from concordance.query.cards import cards
 from concordance.query.folders.repository import name_of
 from concordance.query.index import Index
@@ -28,7 +30,19 @@ from concordance.signs import visible
 
 from . import llms, openapi
 from .assets import assets
-from .places import ABOUT, DEFINITION, OF_CARDS, OF_SEARCH, OF_SOURCE, OF_TREE, PAGES, SITE_PAGES, Meant, Places
+from .places import (
+    ABOUT,
+    DEFINITION,
+    OF_BLAME,
+    OF_CARDS,
+    OF_SEARCH,
+    OF_SOURCE,
+    OF_TREE,
+    PAGES,
+    SITE_PAGES,
+    Meant,
+    Places,
+)
 
 HTML, MARKDOWN = "text/html; charset=utf-8", "text/markdown; charset=utf-8"
 SCRIPT, PLAIN, JSON = "text/javascript; charset=utf-8", "text/plain; charset=utf-8", "application/json"
@@ -66,6 +80,8 @@ class Site:
         meant = self.places.meant(f"{stem}.html" if end == "md" else address)
         if meant is None or (end == "md" and meant.kind not in plugins.names(PAGES)):
             return None
+        if meant.kind == OF_BLAME:
+            return self._blame(meant.subject) if self.api else None
         if meant.kind in (OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH):
             return self._beside(meant)
         page = self._page(meant)
@@ -113,14 +129,14 @@ class Site:
         body = html.render(page, self.addresses)
         return self._window(self.addresses.page(page.ref), kind, page.ref, body)
 
-    def _window(self, address: str, kind: str, ref: Ref, body: html.Body) -> Answered:
-        """A page with what stands around it."""
+    def _window(self, address: str, kind: str, ref: Ref, body: html.Body, blame: str = "") -> Answered:
+        """A page with what stands around it; `blame` is where it stands which commits its lines come from."""
         name = name_of(self.index)
         links = around(self.addresses, name, address, ref, body.title)
         views = links.views if kind != OF_SEARCH else []  # it is what a script puts there, and so is no Markdown
         window = shell.Window(
             name, address, body.title, body.html, body.outline, kind, ref.path, views, links.folders,
-            live=self.live, api=self.api, pages=links.pages, name=links.name,
+            live=self.live, api=self.api, pages=links.pages, name=links.name, blame=blame,
         )  # fmt: skip
         return Answered(_bytes(shell.whole(window)), HTML)
 
@@ -152,8 +168,10 @@ class Site:
             return self._cards(meant.subject)
         if meant.part > parts_of(self.index.files[meant.subject].lines):
             return None
-        body = listings.render(listing(self.index, meant.subject, meant.part), self.addresses)
-        return self._window(address, meant.kind, Ref(To.SOURCE, meant.subject), body)
+        found = listing(self.index, meant.subject, meant.part)
+        body = listings.render(found, self.addresses)
+        blame = self.addresses.to(address, self.addresses.blame(meant.subject)) if self.api and found.text else ""
+        return self._window(address, meant.kind, Ref(To.SOURCE, meant.subject), body, blame)
 
     def _cards(self, path: str) -> Answered:
         """What is shown when one points at names that a file defines; a key of pages is an address in the site."""
@@ -165,6 +183,17 @@ class Site:
                 row["page"] = self.addresses.to("", self.addresses.page(Ref(To.DEFINITION, path, card.key)))
             rows[anchor(card.key)] = row
         return Answered(_bytes(script(f"cards:{self.addresses.stem(path)}", rows)), SCRIPT)
+
+    def _blame(self, path: str) -> Answered:
+        """The commits that a file's lines come from: why there are none, the commits, and in turn how many lines one
+        after the other are of which of them; last the file's digest, as the page has it."""
+        found = blamed(self.index, path)
+        rows = [
+            (one.number, _day(one.when), visible(one.author), visible(one.summary), one.oldest) for one in found.commits
+        ]
+        ranges = [number for one in found.ranges for number in one]
+        told = [found.note, rows, ranges, self.index.opened(path).file.digest[: listings.OF]]
+        return Answered(_bytes(script(f"blame:{self.addresses.stem(path)}", told)), SCRIPT)
 
     def _tree(self, folder: str) -> Answered:
         """What lies in a folder, for the tree beside each page."""
@@ -210,6 +239,10 @@ def script(name: str, data: object) -> str:
     """Data as a script that hands it to the page: a page from a disk may load nothing else."""
     text = json.dumps([name, data], ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
     return f"concordance.take({text[1:-1]});\n"
+
+
+def _day(when: int) -> str:
+    return strftime("%Y-%m-%d", gmtime(when)) if when else ""
 
 
 def _bytes(text: str) -> bytes:

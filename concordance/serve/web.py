@@ -20,9 +20,11 @@ from contextlib import suppress
 from http import HTTPStatus
 from urllib.parse import parse_qsl
 
+from concordance.render.siteaddresses import BLAME
+
 from . import front, wire
 from .assets import assets
-from .crew import PAGE, SEARCH, Busy, Crew, Lost, Target
+from .crew import LATER, PAGE, SEARCH, Busy, Crew, Lost, Target
 from .frames import Found, Question
 from .wire import Refused, Reply, Request
 
@@ -78,6 +80,7 @@ class Web:
         self._fixed = {name: Found(HTTPStatus.OK, kind, data) for name, (data, kind) in assets().items()}
         self._listeners: set[asyncio.Queue[str]] = set()
         self._connections: set[asyncio.Task[None]] = set()
+        self._blaming = asyncio.Lock()  # git may take seconds: at most one reader waits for it
         self.crew = Crew(readers, target, self._renewed, log)
 
     def begin_with(self, version: str, found: Found | None) -> None:
@@ -226,6 +229,8 @@ class Web:
             return await self.crew.ask(Question("ask", command, given), SEARCH)
         if not address or address.endswith("/"):
             address += "index.html"
+        if address.endswith(BLAME):
+            return await self._blamed(address)
         kept = self.cache.get(address)
         if kept is not None:
             return kept
@@ -234,6 +239,18 @@ class Web:
             self.cache.put(address, found)
             if address == "index.html":
                 front.keep(self.root, found.version, self.live, found)
+        return found
+
+    async def _blamed(self, address: str) -> Found:
+        """The commits of a file's lines: kept until there is another store, or another commit."""
+        at = await self.crew.ask(Question("head"), PAGE)
+        name = f"{address}\n{at.data.decode()}"  # no page's address ends with the number of a commit
+        async with self._blaming:
+            found = self.cache.get(name)
+            if found is None:
+                found = await self.crew.ask(Question("page", os.fsencode(address)), LATER)
+                if found.status == HTTPStatus.OK and found.version == self.crew.version:
+                    self.cache.put(name, found)
         return found
 
 

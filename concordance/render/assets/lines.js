@@ -39,6 +39,7 @@
     if (event.shiftKey && getSelection()) getSelection().removeAllRanges();
     mark(false);
   });
+  site.mark = function (hash) { history.pushState(null, "", hash); mark(false); };
   addEventListener("hashchange", function () { mark(true); });
   addEventListener("popstate", function () { mark(true); });
   document.addEventListener("concordance:changed", function () { mark(false); });

@@ -9,9 +9,10 @@
     taken.set(document.currentScript ? document.currentScript.src : name, data);
   }
 
-  /* The data of a file, asked for once; null where there is none. */
-  function load(address) {
+  /* The data of a file, asked for once, or again; null where there is none. */
+  function load(address, again) {
     var url = new URL(address, location.href).href;
+    if (again) asked.delete(url);
     if (!asked.has(url)) {
       asked.set(url, new Promise(function (done) {
         var script = document.createElement("script");
@@ -94,8 +95,9 @@
   var KEYS = [
     ["/  s", "search"], ["↑ ↓  Enter", "choose a result"], ["t", "files"], ["o", "outline of the page"],
     ["v", "next view: documentation, source, keywords"], ["u", "folder above"], ["d", "light or dark"], ["?", "these keys"],
-    ["Esc", "close"]
+    ["c", "into the card of a name"], ["Esc", "close"]
   ];
+  if ($("[data-does=history]")) KEYS.splice(6, 0, ["h", "history beside the lines"]);
 
   function keys() {
     var dialog = $("#keys");
@@ -129,9 +131,11 @@
 
   var does = {
     theme: theme, keys: keys, tree: function () { side("tree"); }, outline: function () { side("outline"); },
-    search: function () { $("#search").focus(); $("#search").select(); }, view: view, above: above
+    search: function () { $("#search").focus(); $("#search").select(); }, view: view, above: above,
+    history: function () { if ($("[data-does=history]")) load(up + "assets/blame.js").then(function () { window.concordance.blame(); }); },
+    card: function () { window.concordance.card(); }
   };
-  var onKey = { "/": "search", s: "search", t: "tree", o: "outline", d: "theme", "?": "keys", v: "view", u: "above" };
+  var onKey = { "/": "search", s: "search", t: "tree", o: "outline", d: "theme", "?": "keys", v: "view", u: "above", h: "history", c: "card" };
 
   document.addEventListener("click", function (event) {
     var button = event.target.closest("[data-does]");

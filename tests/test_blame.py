@@ -1,18 +1,25 @@
-"""The commits of a file's lines; git's own account of a work tree is the oracle where it may be asked."""
+"""The commits of a file's lines, and what the site says of them; git's own account of a work tree is the oracle where it may be asked."""
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from program import GIT, git, sample, write
 
+from concordance import api
 from concordance.collect import blame as blames
 from concordance.collect.aligned import aligned
 from concordance.collect.blame import Blame, blame, head
+from concordance.config import Book
+from concordance.facts.read import Facts
+from concordance.query.index import Index
+from concordance.serve.site import Site, opened
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\x1b[31m\u202e"
 
@@ -183,3 +190,58 @@ def test_lines_are_found_again() -> None:
         known = [place for place in places if place >= 0]
         assert known == sorted(set(known))
         assert all(old[place] == line for place, line in zip(places, new, strict=True) if place >= 0)
+
+
+# The site
+
+
+def site(folder: Path, *, server: bool = True) -> Site:
+    index = Index(Facts(str(folder / ".concordance")), str(folder), Book(source=False))
+    return opened(index, str(folder / ".concordance/book"), api=server)
+
+
+def answer(found: Site, address: str) -> list[Any]:
+    got = found.answer(address)
+    assert got is not None
+    assert got.type.startswith("text/javascript")
+    text = got.data.decode().removeprefix("concordance.take(").removesuffix(");\n")
+    name, told = json.loads(f"[{text}]")
+    assert name == f"blame:{address.removesuffix('_blame.js')}"
+    assert b"<" not in got.data
+    return list(told)
+
+
+def test_a_server_says_it_beside_the_source(made: Path) -> None:
+    name = "\u202eEve</script><b>"
+    write(made, {".mailmap": "Ada Lovelace <ada@example.org>\n", "sub/a.py": "one\nTWO\nthree\nfour\nfive\n", "new.py": "x = 1\n"})
+    git(made, "commit", "-qm", name, "sub/a.py")
+    write(made, {"sub/a.py": "one\nTWO\nthree\nfour\nfive\nsix\n"})
+    api.build(str(made), 1)
+    served = site(made)
+    why, commits, ranges, digest = answer(served, "sub/a.py_blame.js")
+    assert why == ""
+    assert [row[1:] for row in commits[:2]] == [
+        ["2023-11-14", "Ada Lovelace", "first", False], ["2023-11-16", "Ada Lovelace", "second", False]
+    ]  # fmt: skip
+    assert commits[2][3] == "\\u202eEve</script><b>"
+    assert ranges == [1, 0, 1, 1, 1, 0, 1, 1, 1, 2, 1, -1]
+    page = served.answer("sub/a.py_source.html")
+    assert page is not None
+    assert f'data-of="{digest}"' in page.data.decode()
+    assert 'data-does="history" data-from="./a.py_blame.js"' in page.data.decode()
+    assert answer(served, "new.py_blame.js")[:3] == ["the file is not committed yet", [], []]
+    assert served.answer("none.py_blame.js") is None
+    write(made, {"sub/a.py": "one\nTWO\nthree\nfour\nfive\nSIX\n"})
+    assert answer(site(made), "sub/a.py_blame.js")[0] == "the file has changed since it was read"
+    files = site(made, server=False)
+    assert files.answer("sub/a.py_blame.js") is None
+    assert not [address for address in files.all() if address.endswith("_blame.js")]
+    plain = files.answer("sub/a.py_source.html")
+    assert plain is not None
+    assert "history" not in plain.data.decode()
+
+
+def test_lines_that_git_does_not_count(made: Path) -> None:
+    committed(made, "old", {"old.py": b"x = 1\ry = 2\n"})
+    api.build(str(made), 1)
+    assert answer(site(made), "old.py_blame.js")[0] == "its lines do not end where git's do"
