@@ -103,16 +103,19 @@ def until(holds: Callable[[], object]) -> None:
 
 
 def repository(folder: Path) -> Path:
-    """The sample, and files with names that mean harm."""
+    """The sample, files with names that mean harm, a name that may mean several things, and a file that is no commit's."""
     root = books.copied(folder)
     for number, name in enumerate(HOSTILE):
         text = f"# Odd {number}\n" if name.endswith(".md") else f"def odd_{number}():\n    return '<b>bold</b>'\n"
         path = root / "odd names" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+    several = {f"either/{name}.py": f"class {name}:\n    def settle(self): ...\n" for name in ("One", "Two", "Six\u202e")}
+    program.write(root, {**several, "either/use.py": "def settle_all(found):\n    return found.settle()\n"})
     program.git(root, "init", "-q")
     program.git(root, "add", "-A")
     program.git(root, "commit", "-qm", "all")
+    program.write(root, {"either/fresh.py": "x = 1\n"})
     return root
 
 

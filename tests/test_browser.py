@@ -127,6 +127,62 @@ def test_a_card_says_what_a_name_is(reader: browser.Reader) -> None:
     assert page.evaluate("document.activeElement.getAttribute('aria-describedby')") == "card"
 
 
+def test_a_card_names_the_other_places(reader: browser.Reader) -> None:
+    page = reader.open("either/use.py_source.html")
+    page.locator("#L2 code a").first.focus()
+    page.keyboard.press("Tab")
+    card, others = page.locator("#card"), page.locator("#card a[href*='_source.html#L2']")
+    expect(card).to_contain_text("Or: ")
+    assert sorted(others.all_inner_texts()) == ["either/Six%E2%80%AE.py:2", "either/Two.py:2"]
+    page.keyboard.press("c")
+    expect(others.first).to_be_focused()
+    assert reader.violations() == []
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('#card') !== null")
+    page.keyboard.press("Escape")
+    expect(card).to_have_count(0)
+    assert page.evaluate("document.activeElement.hasAttribute('data-also')")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("c")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/either/*.py_source.html#L2")
+
+
+def test_history_beside_the_lines(reader: browser.Reader) -> None:
+    page = reader.open("abacus/rounding.py_source.html")
+    button = page.get_by_role("button", name="History")
+    button.click()
+    expect(page.locator("a.blame")).to_have_count(1)
+    expect(page.locator("#L1 .blame")).to_contain_text(re.compile(r"^[0-9a-f]{10} \d{4}-\d\d-\d\d Ada · all$"))
+    expect(button).to_have_attribute("aria-pressed", "true")
+    assert reader.violations() == []
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    assert reader.violations("color-contrast", "link-in-text-block") == []
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('.source'))")
+    assert "Ada" not in page.evaluate("getSelection().toString()")
+    page.click(".blame")
+    assert re.search(r"#L1-L\d+$", reader.at())
+    expect(page.locator(".line:not(.on)")).to_have_count(0)
+    page.keyboard.press("h")
+    expect(page.locator(".blame")).to_have_count(0)
+    page.keyboard.press("?")
+    expect(page.locator("#keys")).to_contain_text("history beside the lines")
+
+
+def test_where_there_is_no_history_the_button_says_so(chromium: Browser, address: str, root: Path, files: str) -> None:
+    with browser.reading(chromium, address, viewport={"width": 360, "height": 740}) as reader:
+        page = reader.open("either/fresh.py_source.html")
+        page.keyboard.press("h")
+        expect(page.locator(".views button")).to_have_text("No history: the file is not committed yet")
+        assert reader.too_wide() <= 0
+        assert reader.violations() == []
+    with browser.reading(chromium, files) as reader:
+        page = reader.open("abacus/rounding.py_source.html")
+        page.keyboard.press("h")
+        expect(page.get_by_role("button", name="History")).to_have_count(0)
+
+
 def test_a_page_loads_little(reader: browser.Reader) -> None:
     """Styles and scripts, unpacked; the names of a search are only loaded when one types."""
     sizes: dict[str, int] = {}

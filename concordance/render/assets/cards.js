@@ -1,8 +1,10 @@
-/* The card of a name: what it is, its documentation and uses, when one points at a link to it or reaches it by keys. */
+/* The card of a name: what it is, its documentation and uses, when one points at a link to it or reaches it by keys.
+   `c` leads into the card, Escape back. */
 (function () {
   "use strict";
   var site = window.concordance, make = site.make;
   var card = null, of = null, timer = null, byKey = false;
+  var FEW = 5;  /* other places that are shown at once */
   var TRUST = { exact: "exact", via_import: "via import", unique_name: "the only one of this name", candidate: "one of several of this name" };
 
   /* Where the cards of a link's target stand, and which is meant; null where a link has none. */
@@ -24,23 +26,33 @@
     if (row.uses !== undefined) facts.push(row.uses ? count(row.uses, "use", "uses") + (row.files ? " in " + count(row.files, "file", "files") : "") : "no uses known");
     if (row.path) facts.push(row.path + (row.line ? ":" + row.line : ""));
     var trust = TRUST[link.dataset.t || "exact"], why = link.dataset.by || "";
-    var box = make("div", { id: "card", role: "tooltip" },
+    var also = (link.dataset.also || "").split(" ").filter(Boolean), inside = Boolean(also.length || row.page);
+    var box = make("div", { id: "card", role: inside ? "dialog" : "tooltip", "aria-label": inside ? "About " + (row.name || key) : null },
       make("pre", {}, row.signature || row.name || key), row.doc ? make("p", {}, row.doc) : null,
       make("p", { class: "facts" }, facts.join(" · ")),
       link.dataset.t || why ? make("p", { class: "facts" }, "Link: " + trust + (why && !trust.includes(why) ? ", " + why : "")) : null);
-    var also = (link.dataset.also || "").split(" ").filter(Boolean);
-    if (also.length) {
-      var others = make("p", { class: "facts" }, "Or: ");
-      also.slice(0, 5).forEach(function (to, place) {
-        others.append(place ? ", " : "", make("a", { href: to, tabindex: "-1" }, decodeURIComponent(to).replace(/^.*\//, "").replace(/_source(\.\d+)?\.html#L/, ":")));
-      });
-      if (also.length > 5) others.append(" and " + (also.length - 5) + " more");
-      box.append(others);
+    if (also.length) box.append(listed("Or: ", also.slice(0, FEW)));
+    if (also.length > FEW) {
+      box.append(make("details", { class: "facts" }, make("summary", {}, "and " + (also.length - FEW) + " more"), listed("", also.slice(FEW))));
     }
     if (row.page) {
-      box.append(make("p", {}, make("a", { href: new URL(row.page, site.base).href, tabindex: "-1" }, "Definition and uses")));
+      box.append(make("p", {}, make("a", { href: new URL(row.page, site.base).href }, "Definition and uses")));
     }
+    if (inside && byKey) box.append(make("p", { class: "facts" }, make("kbd", {}, "c"), " to these links"));
     return box;
+  }
+
+  function listed(before, also) {
+    var row = make("p", { class: "facts" }, before);
+    also.forEach(function (to, place) { row.append(place ? ", " : "", make("a", { href: to }, named(to))); });
+    return row;
+  }
+
+  /* A place as people write it: path and line. What would not be seen, or is no text, stays as it is in the address. */
+  function named(to) {
+    var path = new URL(to, location.href).href.replace(site.base, "").replace(/_source(\.\d+)?\.html(#L)?/, function (all, part, line) { return line ? ":" : ""; });
+    try { var text = decodeURIComponent(path); } catch (other) { return path; }
+    return /[\p{C}\p{Zl}\p{Zp}]/u.test(text) ? path : text;
   }
 
   /* Below the name, above it where there is no room: never over the line that is read. */
@@ -55,11 +67,13 @@
   }
 
   function open(link) {
-    var what = wanted(link);
-    if (!what) return;
+    var what = wanted(link), also = link.dataset.also;
+    if (card && of !== link) close();
+    if (!what && !also) return;
     of = link;
-    site.load(what.cards).then(function (rows) {
+    (what ? site.load(what.cards) : Promise.resolve(null)).then(function (rows) {
       var row = rows && (rows[what.key] || rows["def-" + what.key]);
+      if (!row && also) { row = { kind: "one of several" }; what = { key: link.textContent }; }
       if (of !== link || !row) return;
       close(true);
       card = fill(link, row, what.key);
@@ -75,10 +89,17 @@
     site.all("[aria-describedby=card]").forEach(function (link) { link.removeAttribute("aria-describedby"); });
     if (!keep) of = null;
   }
-  function later() { clearTimeout(timer); timer = setTimeout(close, 180); }
+  function later() {
+    clearTimeout(timer);
+    timer = setTimeout(function () { if (!card || !card.contains(document.activeElement)) close(); }, 180);
+  }
+
+  function links() { return site.all("a, summary", card).filter(function (one) { return one.tagName === "SUMMARY" || !one.closest("details:not([open])"); }); }
+  site.card = function () { if (card && links().length) links()[0].focus(); };
 
   function linkOf(event) {
-    return event.target.closest ? event.target.closest("main a[href]") : null;
+    var link = event.target.closest ? event.target.closest("main a[href]") : null;
+    return link && card && card.contains(link) ? null : link;
   }
   document.addEventListener("mouseover", function (event) {
     var link = linkOf(event);
@@ -90,7 +111,16 @@
   document.addEventListener("mouseout", function (event) { if (linkOf(event)) later(); });
   document.addEventListener("keydown", function (event) {
     byKey = event.key === "Tab" || event.key.startsWith("Arrow");
-    if (event.key === "Escape" && card) { close(); event.stopPropagation(); }
+    if (event.key === "Escape" && card) {
+      var back = card.contains(document.activeElement) ? of : null;
+      close();
+      if (back) back.focus();
+      event.stopPropagation();
+    } else if (event.key === "Tab" && card && card.contains(document.activeElement)) {  /* around, as in a dialog */
+      var all = links(), next = all.indexOf(document.activeElement) + (event.shiftKey ? -1 : 1);
+      all[(next + all.length) % all.length].focus();
+      event.preventDefault();
+    }
   }, true);
   document.addEventListener("pointerdown", function () { byKey = false; });
   document.addEventListener("focusin", function (event) {
