@@ -174,7 +174,7 @@ class Index:
             found.setdefault(path.rpartition("/")[0], []).append(path)
         return found
 
-    @property
+    @cached_property
     def folders(self) -> list[str]:
         """Every folder with files below it, "" for the root, in the order of paths."""
         found = {""}

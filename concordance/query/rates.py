@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from concordance.model import Trust, unpacked
 
 from .index import Index
-from .reads import shared
+from .reads import lasting, shared, unless
+from .summaries import Rows
 
 
 class Rates(NamedTuple):
@@ -23,25 +24,56 @@ class Rates(NamedTuple):
     imports: dict[str, Counter[str]]
 
 
+class _Sums:
+    """The sums over all files, with the rows that they were made of."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, tuple[str, Any]] = {}  # by path, its language and what was counted of it
+        self._links: Counter[tuple[str, int]] = Counter()
+        self._imports: Counter[tuple[str, str]] = Counter()
+
+    def renew(self, languages: dict[str, str], rows: Rows) -> None:
+        """Counts those rows that are others."""
+        for path in self._rows.keys() - rows.keys():
+            self._count(-1, *self._rows.pop(path))
+        for path, row in rows.items():
+            had = self._rows.get(path)
+            if had is None or had[1] is not row or had[0] != languages[path]:
+                if had is not None:
+                    self._count(-1, *had)
+                self._rows[path] = languages[path], row
+                self._count(1, *self._rows[path])
+
+    def _count(self, sign: int, language: str, row: Any) -> None:
+        trusts, origins = row
+        for trust, times in trusts:
+            self._links[language, trust] += sign * times
+        for origin, times in origins:
+            self._imports[language, origin] += sign * times
+
+    def rates(self) -> Rates:
+        """The sums by language."""
+        found = Rates({}, {})
+        for (language, trust), times in self._links.items():
+            if times:
+                found.links.setdefault(language, Counter())[Trust(trust)] = times
+        for (language, origin), times in self._imports.items():
+            if times:
+                found.imports.setdefault(language, Counter())[origin] = times
+        return found
+
+
+@lasting(unless())
+def _sums(index: Index) -> _Sums:
+    return _Sums()
+
+
 @shared
 def rates(index: Index) -> Rates:
     """Reads the links of all files."""
-    links: dict[tuple[str, int], int] = {}
-    imports: dict[tuple[str, str], int] = {}
     languages = {row[1]: row[2] for row in index.bases}
-    rows = index.summaries.of("rates", sorted(languages), partial(_counted, index))
-    for path, (trusts, origins) in rows.items():
-        language = languages[path]
-        for trust, times in trusts:
-            links[language, trust] = links.get((language, trust), 0) + times
-        for origin, times in origins:
-            imports[language, origin] = imports.get((language, origin), 0) + times
-    found = Rates({}, {})
-    for (language, trust), times in links.items():
-        found.links.setdefault(language, Counter())[Trust(trust)] = times
-    for (language, origin), times in imports.items():
-        found.imports.setdefault(language, Counter())[origin] = times
-    return found
+    _sums(index).renew(languages, index.summaries.of("rates", sorted(languages), partial(_counted, index)))
+    return _sums(index).rates()
 
 
 def _counted(index: Index, path: str) -> tuple[list[tuple[int, int]], list[tuple[str, int]]]:

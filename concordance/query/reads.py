@@ -155,7 +155,9 @@ def kept(most: int, of: str = "") -> Callable[[Callable[[Index, str], Value]], C
     def around(make: Callable[[Index, str], Value]) -> Callable[[Index, str], Value]:
         @wraps(make)
         def given(index: Index, key: str) -> Value:
-            known: Kept[Value] = index.worked_out.setdefault(given, Kept(of))
+            known: Kept[Value] | None = index.worked_out.get(given)
+            if known is None:
+                known = index.worked_out[given] = Kept(of)
             row = known.get(key)
             if row is None:
                 with index.reads.heard() as slots:

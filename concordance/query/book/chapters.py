@@ -14,6 +14,7 @@ comes first: parts, and chapters in them, are set in an order in which as few us
 from __future__ import annotations
 
 from collections import Counter
+from functools import cached_property
 from typing import NamedTuple
 
 from concordance.facts.touched import Aspect
@@ -42,6 +43,11 @@ class Chapter(NamedTuple):
     files: list[str]  # all that it covers
     lines: int  # of text that people write: what is data, made or borrowed is not read
 
+    @property
+    def homes(self) -> list[str]:
+        """The folders whose files it covers."""
+        return [self.folder, *self.sections]
+
 
 class Part(NamedTuple):
     """Chapters that are read together."""
@@ -54,9 +60,12 @@ class Part(NamedTuple):
 class Plan:
     """The parts of the book."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, before: Plan | None) -> None:
+        """`before` is the plan of the last time: what is said of folders that hold what they held is the same."""
         self._index = index
-        self._weights = _weights(index)
+        self._made_of = folders(index).own, index.ranks
+        self._alone = self._weighed(before)
+        self._weights = self._summed()
         chosen = self._chosen()
         self.home: dict[str, str] = {}  # of every folder, the folder whose chapter it is in
         for folder in folders(index).all:
@@ -68,6 +77,29 @@ class Plan:
         self._uses = self._counted()
         self.parts = self._parts()
         self.ordered = [chapter for part in self.parts for chapter in part.chapters]
+
+    def _weighed(self, before: Plan | None) -> dict[str, float]:
+        """What each folder weighs, without those in it."""
+        own, ranks = self._made_of
+        had, _ = before._made_of if before is not None and before._made_of[1] is ranks else ({}, ranks)
+        known = before._alone if before is not None else {}
+        files = plain(ledger(self._index).files)
+        found = {}
+        for path, folder in folders(self._index).all.items():
+            found[path] = known[path] if had.get(path) is own[path] else sum(
+                files[name].lines * _SHARES.get(files[name].category, 0.0) * (0.5 + 0.5 * ranks.get(name, 0.0))
+                for name in folder.files
+            )  # fmt: skip
+        return found
+
+    def _summed(self) -> dict[str, float]:
+        """The same, all below it included."""
+        found = dict.fromkeys(self._alone, 0.0)
+        for folder in sorted(found, key=lambda folder: -folder.count("/")):  # from the innermost up
+            found[folder] += self._alone[folder]
+            if folder:
+                found[folder.rpartition("/")[0]] += found[folder]
+        return found
 
     def _chosen(self) -> set[str]:
         """The folders that are chapters; the root always is one."""
@@ -86,12 +118,13 @@ class Plan:
         return found
 
     def _chapters(self, chosen: set[str]) -> dict[str, Chapter]:
-        known = plain(ledger(self._index).files)
-        every = folders(self._index).all
+        every, own = folders(self._index).all, self._made_of[0]
         files: dict[str, list[str]] = {folder: [] for folder in chosen}
         sections: dict[str, list[str]] = {folder: [] for folder in chosen}
+        lines = dict.fromkeys(chosen, 0)
         for path, folder in every.items():
             files[self.home[path]] += folder.files
+            lines[self.home[path]] += sum(n for one, n in own[path].category_lines.items() if one not in ASIDE)
             if self.home[path] != path:
                 sections[self.home[path]].append(path)
         used: set[str] = {GLOSSARY, NAMES, PATHS, ROOT}
@@ -101,8 +134,7 @@ class Plan:
             while path and name.lower() in used:
                 name += "-"
             used.add(name.lower())
-            lines = sum(known[file].lines for file in files[path] if known[file].category not in ASIDE)
-            found[path] = Chapter(path, name, sections[path], sorted(files[path]), lines)
+            found[path] = Chapter(path, name, sections[path], sorted(files[path]), lines[path])
         return {folder: chapter for folder, chapter in found.items() if chapter.files}
 
     def _counted(self) -> Counter[tuple[str, str]]:
@@ -116,11 +148,20 @@ class Plan:
 
     def uses(self, folder: str) -> list[tuple[str, int]]:
         """The chapters that one stands on, by uses."""
-        return _sorted({there: times for (here, there), times in self._uses.items() if here == folder})
+        return self._sides[0].get(folder, [])
 
     def users(self, folder: str) -> list[tuple[str, int]]:
         """The chapters that stand on one, by uses."""
-        return _sorted({here: times for (here, there), times in self._uses.items() if there == folder})
+        return self._sides[1].get(folder, [])
+
+    @cached_property
+    def _sides(self) -> tuple[dict[str, list[tuple[str, int]]], dict[str, list[tuple[str, int]]]]:
+        uses: dict[str, list[tuple[str, int]]] = {}
+        users: dict[str, list[tuple[str, int]]] = {}
+        for (here, there), times in sorted(self._uses.items(), key=lambda row: (-row[1], row[0])):
+            uses.setdefault(here, []).append((there, times))
+            users.setdefault(there, []).append((here, times))
+        return uses, users
 
     # --- order
 
@@ -183,25 +224,6 @@ def _between(index: Index) -> Counter[tuple[str, str]]:
     )  # fmt: skip
 
 
-def _weights(index: Index) -> dict[str, float]:
-    """What each folder weighs, all below it included."""
-    every = folders(index).all
-    files, ranks = plain(ledger(index).files), plain(index.ranks)
-    found = dict.fromkeys(every, 0.0)
-    for folder in sorted(every, key=lambda folder: -folder.count("/")):  # from the innermost up
-        found[folder] += sum(
-            files[path].lines * _SHARES.get(files[path].category, 0.0) * (0.5 + 0.5 * ranks.get(path, 0.0))
-            for path in every[folder].files
-        )
-        if folder:
-            found[folder.rpartition("/")[0]] += found[folder]
-    return found
-
-
-def _sorted(rows: dict[str, int]) -> list[tuple[str, int]]:
-    return sorted(rows.items(), key=lambda row: (-row[1], row[0]))
-
-
 def in_order(places: list[int], uses: Counter[tuple[int, int]]) -> list[int]:
     """Places with what is used before who uses it, as far as can be: who uses nothing that is left goes first, who is
     used by nothing that is left goes last, and between them whoever is used most for how much it uses. At last
@@ -231,10 +253,18 @@ def in_order(places: list[int], uses: Counter[tuple[int, int]]) -> list[int]:
     return found
 
 
+@lasting(unless())
+def _last(index: Index) -> list[Plan]:
+    """The plan as it was when somebody last asked."""
+    return []
+
+
 @shared
 def plan(index: Index) -> Plan:
     """The plan of the repository's book."""
-    return Plan(index)
+    last = _last(index)
+    last[:] = [Plan(index, last[0] if last else None)]
+    return last[0]
 
 
 def chapter_of(index: Index, folder: str) -> str:

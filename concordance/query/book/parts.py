@@ -32,7 +32,7 @@ from ..folders import Folder, folders
 from ..folders.contents import folder_ref
 from ..folders.parts import diagram, important
 from ..folders.repository import name_of
-from ..folders.terms import marking_of
+from ..folders.terms import marking
 from ..folders.words import describe_folder, role_words
 from ..folders.working import working
 from ..index import Index
@@ -65,7 +65,7 @@ def blocks(index: Index, chapter: Chapter) -> list[Block]:
     """All of one chapter."""
     folder = folders(index).all[chapter.folder]
     found: list[Block] = [Heading(2, ["Role"]), *_role(index, chapter, folder)]
-    marks = marking_of(index, chapter.files)
+    marks = marking(index, chapter.homes)
     below = _inner_chapters(index, chapter)
     if marks or below:
         found += [Heading(2, ["Key Concepts"]), *marks, *below]
@@ -83,7 +83,7 @@ def blocks(index: Index, chapter: Chapter) -> list[Block]:
         found += [Heading(2, ["Reading Path"]), *way]
     if chapter.sections:
         found += [Heading(2, ["Sections"]), *_sections(index, chapter)]
-    tests = working(index, chapter.files)
+    tests = working(index, chapter.homes)
     if tests:
         found += [Heading(2, ["Tests, Build and Owners"]), *tests]
     return [*found, Heading(2, ["Further Reading"]), *_further(index, chapter)]

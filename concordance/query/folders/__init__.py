@@ -135,35 +135,43 @@ def _own(index: Index, path: str) -> Folder:
 class Folders:
     """All folders of a repository; "" is the root."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, before: Folders | None) -> None:
+        """`before` are those of the last time: a folder that holds what it held is the same."""
         self._index = index
         self._ledger: Ledger = ledger(index)
         # Plain: pages of folders are made again whenever a file below changes, and need not be heard for each.
         self._files: dict[str, File] = plain(self._ledger.files)
-        names = index.folders
-        self.all: dict[str, Folder] = {path: Folder(path) for path in names}
-        for path in sorted(names, key=lambda path: (-path.count("/"), f"{path}/")):  # from the innermost up
+        self._weighed = _weighed(index)
+        self.used_types, self.used_in = self._weighed.types, self._weighed.files
+        self.own = {path: _own(index, path) for path in index.folders}  # what lies in each itself
+        known = before.own if before is not None and before._weighed is self._weighed else {}
+        had = before.all if before is not None and known.keys() == self.own.keys() else {}
+        stale = {
+            one for path, own in self.own.items() if not had or known[path] is not own for one in (path, *above(path))
+        }
+        self.all: dict[str, Folder] = {path: Folder(path) if path in stale else had[path] for path in self.own}
+        for path in sorted(stale, key=lambda path: (not path, -path.count("/"), path)):  # from the innermost up
             folder = self.all[path]
             folder.files = index.beside(path)
-            folder.add(_own(index, path))
-            if path:
-                around = self.all[path.rpartition("/")[0]]
-                around.folders.append(path)
-                around.add(folder)
-        weighed = _weighed(index)
-        self.used_types, self.used_in = weighed.types, weighed.files
-        for path, rows in weighed.folders.items():
-            self.all[path].used = rows
+            folder.folders = had[path].folders if had else sorted(folder.folders, key=lambda inner: f"{inner}/")
+            for inner in (self.own[path], *(self.all[one] for one in folder.folders)):
+                folder.add(inner)
+            folder.used = self._weighed.folders.get(path, [])
+            if path and not had:
+                self.all[path.rpartition("/")[0]].folders.append(path)
 
     # --- below and around
 
+    def homes(self, path: str) -> list[str]:
+        """A folder and every one below it, each before those in it."""
+        found = [path]
+        for child in self.all[path].folders:
+            found += self.homes(child)
+        return found
+
     def below(self, path: str) -> list[str]:
         """Every file below a folder, those of a folder before those of the folders in it."""
-        folder = self.all[path]
-        found = list(folder.files)
-        for child in folder.folders:
-            found += self.below(child)
-        return found
+        return [file for folder in self.homes(path) for file in self.all[folder].files]
 
     def around(self, path: str) -> tuple[Counter[str], Counter[str]]:
         """What a folder uses outside of it, and who outside uses it: by the part of the repository that is nearest to
@@ -268,7 +276,15 @@ def _part_of(folder: str, mine: list[str]) -> str:
     return "/".join(theirs[: depth + 1])
 
 
+@lasting(unless())
+def _last(index: Index) -> list[Folders]:
+    """The folders as they were when somebody last asked."""
+    return []
+
+
 @shared
 def folders(index: Index) -> Folders:
     """The folders of the repository that is asked."""
-    return Folders(index)
+    last = _last(index)
+    last[:] = [Folders(index, last[0] if last else None)]
+    return last[0]

@@ -1,6 +1,6 @@
 """How one works with a folder: its tests and the command that runs them, what builds it, and whose it is.
 
-In: an index and files. Out: blocks. Tests are those that reach the files by calls (`concord tests`); what builds them
+In: an index and folders. Out: blocks. Tests are those that reach the files by calls (`concord tests`); what builds them
 is the build file, and the target in it, that names them.
 """
 
@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
+from typing import NamedTuple
 
 from concordance.blocks import Block, Code, Item, Items, Piece, Ref, Strong, Text, To, counted, listed
+from concordance.facts.touched import Aspect
 from concordance.model import Category, Kind
 
 from ..about import ref_of
 from ..index import Index
 from ..ledger import ledger
 from ..owners import owner
-from ..reads import kept, shared
+from ..reads import MOVED, kept, lasting, unless
 
 _SHOWN = 5
 
@@ -28,22 +31,52 @@ def testers(index: Index, path: str) -> tuple[tuple[str, int], ...]:
     return tuple(found.items())
 
 
-def working(index: Index, files: Sequence[str]) -> list[Block]:
-    """Tests, build and owners of some files."""
+class _Worked(NamedTuple):
+    """How one works with the files of one folder itself."""
+
+    tests: list[tuple[int, str]]  # how many stand in which file; the most come first, by a minus
+    testers: list[tuple[tuple[str, int], ...]]  # of each file that has any
+    owners: dict[str, tuple[list[Piece], int]]  # by their names, of how many files
+
+
+@kept(1 << 20)
+def _worked(index: Index, folder: str) -> _Worked:
+    found = _Worked([], [], {})
+    for path in index.beside(folder):
+        index.reads.note(Aspect.TEXT, path)
+        number = ledger(index).tests[path]
+        if number:
+            found.tests.append((-number, path))
+        rows = testers(index, path)
+        if rows:
+            found.testers.append(rows)
+        people = owner(index, path) if index.owners[0] else None
+        if people:
+            key = str(people[0])
+            found.owners[key] = (people, found.owners.get(key, ([], 0))[1] + 1)
+    return found
+
+
+def working(index: Index, homes: Sequence[str]) -> list[Block]:
+    """Tests, build and owners of the files of some folders."""
+    index.reads.note("owners", "")
+    with index.reads.unheard():  # who asks hears of whatever changes below a folder
+        worked = [_worked(index, folder) for folder in homes]
+        files = list(chain.from_iterable(map(index.beside, homes)))
     items: list[Item] = []
     commands: list[str] = []
     inside = set(files)
-    own = [path for path in files if ledger(index).tests[path]]
+    own = sorted(chain.from_iterable(one.tests for one in worked))
     outside: Counter[str] = Counter()
     reached = 0
-    for path in files:
-        rows = [(test, times) for test, times in testers(index, path) if test not in inside]
+    for every in chain.from_iterable(one.testers for one in worked):
+        rows = [row for row in every if row[0] not in inside]
         reached += bool(rows)
         for test, times in rows:
             outside[test] += times
     if own:
-        total = sum(ledger(index).tests[path] for path in own)
-        best = sorted(own, key=lambda path: (-ledger(index).tests[path], path))
+        best = [path for _, path in own]
+        total = -sum(number for number, _ in own)
         items.append(Item([Strong("Tests in it"), f": {counted(total, 'test')} in ", *_files(best)]))
         commands += _command(index, best[0])
     if outside:
@@ -56,7 +89,7 @@ def working(index: Index, files: Sequence[str]) -> list[Block]:
         told = index.tests_told
         said = f"none reaches it, of {told} followed" if told else "the repository has none"
         items.append(Item([Strong("Tests"), f": {said}"]))
-    items += _builds(index, files) + _owners(index, files)
+    items += _builds(index, files) + _owners(worked, len(files))
     blocks: list[Block] = [Items(items)] if items else []
     if commands:
         blocks += [Text(["To run them:"]), Code("\n".join(dict.fromkeys(commands)) + "\n", "bash")]
@@ -75,25 +108,22 @@ def _command(index: Index, path: str) -> list[str]:
     return [command] if command else []
 
 
-@shared
-def _built(index: Index) -> tuple[frozenset[int], frozenset[int]]:
-    """The build files, and what they use."""
-    builds = frozenset(base for base, _, _, category in index.bases if category == Category.BUILD)
+@lasting(unless(Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED))
+def _built(index: Index) -> dict[str, list[int]]:
+    """By path, the build files and targets that name a file."""
+    builds = {base for base, _, _, category in index.bases if category == Category.BUILD}
     uses = index.neighbours.all_uses
-    return builds, frozenset(other for base in builds for other in uses.get(base, ()))
+    found = {}
+    for target in {one for base in builds for one in uses.get(base, ())}:
+        users = {user for user, _ in index.graph.users(target)}
+        found[index.path_of_base(target)] = [one for one in users if index.base_of(index.path_of(one)) in builds]
+    return found
 
 
 def _builds(index: Index, files: Sequence[str]) -> list[Item]:
     """The build files and targets that name the files."""
-    kinds = index.census.kinds
-    named: Counter[int] = Counter()
-    builds, built = _built(index)
-    for base in map(index.base_of, files):
-        if base not in built:
-            continue
-        for user in {user for user, _ in index.graph.users(base)}:
-            if index.base_of(index.path_of(user)) in builds:
-                named[user] += 1
+    kinds, built = index.census.kinds, _built(index)
+    named = Counter(chain.from_iterable(built[path] for path in files if path in built))
     rows = sorted(named.items(), key=lambda row: (-row[1], index.path_of(row[0]), row[0]))
     pieces: list[list[Piece]] = []
     for user, times in rows[:_SHOWN]:
@@ -109,21 +139,14 @@ def _builds(index: Index, files: Sequence[str]) -> list[Item]:
     return [Item([Strong("Built by"), ": ", *found])]
 
 
-@kept(32768)
-def _owner(index: Index, path: str) -> list[Piece] | None:
-    return owner(index, path)
-
-
-def _owners(index: Index, files: Sequence[str]) -> list[Item]:
+def _owners(worked: Sequence[_Worked], count: int) -> list[Item]:
     """Whose the files are, by the repository's own list."""
     rows: dict[str, tuple[list[Piece], int]] = {}
-    for path in files if index.owners[0] else ():
-        people = _owner(index, path)
-        if people:
-            key = str(people[0])
-            rows[key] = (people, rows.get(key, ([], 0))[1] + 1)
+    for one in worked:
+        for key, (people, times) in one.owners.items():
+            rows[key] = (people, rows.get(key, ([], 0))[1] + times)
     items = []
     for people, times in sorted(rows.values(), key=lambda row: (-row[1], str(row[0][0]))):
-        share = "" if times == len(files) else f" ({counted(times, 'file')})"
+        share = "" if times == count else f" ({counted(times, 'file')})"
         items.append(Item([Strong("Owned by"), ": ", *people, share]))
     return items

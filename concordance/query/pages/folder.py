@@ -56,7 +56,7 @@ def _blocks(index: Index, subject: str) -> list[Block]:
     ]
     found += [Heading(2, ["Important Files"]), *(important_files(index, subject) or [Text(["No text in it."])])]
     found += [Heading(2, ["Working with This Folder"])]
-    found += working(index, every.below(subject)) or [Text(["No test, build file or owner names it."])]
+    found += working(index, every.homes(subject)) or [Text(["No test, build file or owner names it."])]
     page = Ref(To.FOLDER, subject)
     return [*found, Heading(2, ["Cross-References"]), *cross_references(page, chapter_of(index, subject))]
 
@@ -68,7 +68,7 @@ def _kinds(rows: object) -> Table:
 
 def _concepts(index: Index, subject: str) -> list[Block]:
     folder = folders(index).all[subject]
-    found = [*concepts(index, folder), *marking(index, subject)]
+    found = [*concepts(index, folder), *marking(index, folders(index).homes(subject))]
     return found or [Text([f"No definition in it is used by two other files: {made_of(folder)}."])]
 
 

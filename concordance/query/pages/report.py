@@ -129,9 +129,11 @@ def _languages(files: Sequence[File]) -> Table:
 def _categories(files: Sequence[File]) -> Table:
     rows: list[list[Pieces]] = []
     counts = Counter(file.category for file in files)
+    lines: Counter[str] = Counter()
+    for file in files:
+        lines[file.category] += file.lines
     for name, times in sorted(counts.items(), key=lambda row: (-row[1], row[0])):
-        lines = sum(file.lines for file in files if file.category == name)
-        rows.append([[name], [f"{times:,}"], [f"{lines:,}"]])
+        rows.append([[name], [f"{times:,}"], [f"{lines[name]:,}"]])
     return Table(["Category", "Files", "Lines"], rows)
 
 
