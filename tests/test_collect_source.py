@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from concordance.collect import history, source, tools
+from concordance.collect import changes, history, source, tools
 from concordance.errors import NoPermission, NotARepository, ToolFailed, UnknownRevision, Unreadable, UserError
 from concordance.model import Entry, Skip
 
@@ -502,6 +502,7 @@ def test_nothing_that_a_repository_names_is_run(repo: Path, tmp_path: Path) -> N
         "credential.helper", "core.askPass", "core.gitProxy", "uploadpack.packObjectsHook", "pager.log",
     ):  # fmt: skip
         git(repo, "config", key, str(program))
+    git(repo, "config", "mailmap.file", "/dev/zero")
     git(repo, "config", "log.showSignature", "true")
     git(repo, "config", "log.showRoot", "false")
     git(repo, "config", "alias.ls-files", f"!{program}")
@@ -527,6 +528,7 @@ def test_nothing_that_a_repository_names_is_run(repo: Path, tmp_path: Path) -> N
     assert [entry.skip for entry in source.tree(str(repo), "HEAD")] == [Skip.UNREADABLE]
     with pytest.raises((Unreadable, ToolFailed)):
         list(source.blobs(str(repo), [blob]))
+    assert changes.changed_lines(str(repo)).keys() == {".gitattributes", "a"}
     assert not trace.exists(), trace.read_text()
 
 

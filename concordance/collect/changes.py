@@ -1,66 +1,59 @@
 """Which lines of the work tree differ from the last commit.
 
 In: a repository's folder. Out: by path, the stretches of lines that were changed or added, as they are now; where lines
-were only taken out, the line before. A file that git does not know yet is changed as a whole.
+were only taken out, the line before. A file that git does not know yet is changed as a whole. Git is asked for what was
+committed and not to compare: for that it would run the filters that a repository's settings name.
 """
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
 
-from . import tools
+from concordance.config import Config
+from concordance.errors import Unreadable
+from concordance.model import Skip
+
+from . import source
+from .aligned import aligned
+from .revisions import Blobs, sides
 
 Stretch = tuple[int, int]  # the first and the last line
 
 _WHOLE = (1, 1 << 30)
-_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-_DIFF = ("-c", "core.quotePath=false", "diff", "-U0", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames",
-         "--relative", "--src-prefix=a/", "--dst-prefix=b/", "HEAD", "--")  # fmt: skip
 
 
 def changed_lines(root: str) -> dict[str, list[Stretch]]:
-    """The changed lines of each file; ToolFailed where the folder has no commit to compare with."""
+    """The changed lines of each file; UserError where the folder has no commit to compare with."""
+    before, now, _ = sides(root, ("HEAD",), Config())
     found: dict[str, list[Stretch]] = {}
-    path, skipped = "", 0
-    for line in _lines(tools.run_git(root, *_DIFF)):
-        hunk = _HUNK.match(line)
-        if skipped and not line.startswith(b"\\"):  # "\ No newline at end of file" is no line of the file
-            skipped -= 1
-        elif line.startswith(b"+++ "):
-            path = _path(line[4:])
-        elif hunk is not None:
-            gone, first, here = (int(part or 1) for part in hunk.groups())
-            skipped = gone + here
-            if path:
-                first = max(1, first)  # 0 where the lines were taken out before the first
-                found.setdefault(path, []).append((first, max(first, first + here - 1)))
-    for name in b"".join(tools.run_git(root, "ls-files", "-z", "--others", "--exclude-standard")).split(b"\0"):
-        if name:
-            found[os.fsdecode(name)] = [_WHOLE]
+    with closing(Blobs(root)) as blobs:
+        for path, entry in now.entries.items():
+            was = before.entries.get(path)
+            if was is None or was.skip is not entry.skip:
+                found[path] = [_WHOLE]
+            elif was.blob != entry.blob and entry.skip is Skip.NONE:
+                with suppress(Unreadable):
+                    stretches = _stretches(_lines(blobs.get(was.blob)), _lines(source.read(root, entry)))
+                    found.update({path: stretches} if stretches else {})
     return found
 
 
-def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    rest = b""
-    for piece in pieces:
-        *lines, rest = (rest + piece).split(b"\n")
-        yield from lines
+def _lines(data: bytes) -> list[bytes]:
+    """Lines without their ends, which git may have changed when it laid the file out."""
+    lines = [line.removesuffix(b"\r") for line in data.split(b"\n")]
+    return lines if lines[-1] else lines[:-1]
 
 
-def _path(said: bytes) -> str:
-    """The path in a diff's header; "" where the file is gone."""
-    said = said.removesuffix(b"\t")
-    if said.startswith(b'"') and said.endswith(b'"'):
-        said = re.sub(rb"\\([0-7]{3}|.)", _unescaped, said[1:-1])
-    return os.fsdecode(said[2:]) if said.startswith(b"b/") else ""
-
-
-_ESCAPES = {b"t": b"\t", b"n": b"\n", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
-
-
-def _unescaped(match: re.Match[bytes]) -> bytes:
-    one = match.group(1)
-    return bytes([int(one, 8)]) if len(one) == 3 else _ESCAPES.get(one, one)
-
+def _stretches(old: list[bytes], new: list[bytes]) -> list[Stretch]:
+    found: list[Stretch] = []
+    last, first = -1, 0  # the old line that the one before is, and the first of those since that are none
+    for number, place in enumerate([*aligned(old, new), len(old)], 1):
+        if place < 0:
+            first = first or number
+            continue
+        if first:
+            found.append((first, number - 1))
+        elif place > last + 1:  # lines were only taken out
+            found.append((max(1, number - 1), max(1, number - 1)))
+        last, first = place, 0
+    return found

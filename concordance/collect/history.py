@@ -30,8 +30,11 @@ from concordance.model import Change
 _MOST_FILES = 30  # of a commit that says something about which files belong together
 _MOST_TOGETHER = 30  # files that are kept beside each file; some of them may be gone
 _LEAST_TOGETHER = 2  # commits that two files share before it is said of them
+_LATEST = 253_402_300_799  # the end of the year 9999: a commit may say any time
 _HEADER = b"\x01"
 _LOG = (
+    "-c",
+    "mailmap.file=/dev/null",  # else any file of the machine, also one that never ends
     "log",
     "--no-merges",
     "--no-show-signature",
@@ -112,7 +115,7 @@ def _commits(pieces: Iterable[bytes]) -> Iterator[_Commit]:
             if commit is not None:
                 yield commit
             time, _, author = status[1:].partition(b" ")
-            seconds = int(time) if time.isdigit() else 0
+            seconds = min(int(time), _LATEST) if time.isdigit() else 0
             commit = _Commit(seconds, author.decode("utf-8", "replace"), [])
         elif commit is not None:
             before = next(tokens, b"") if status[:1] in (b"R", b"C") else b""

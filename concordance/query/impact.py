@@ -42,7 +42,7 @@ def changed(index: Index) -> tuple[list[int], str]:
     """The ids of what the changed lines lie in, and what that is in words."""
     try:
         lines = changed_lines(index.root)
-    except ToolFailed as error:
+    except (ToolFailed, UserError) as error:
         raise NothingChanged("there is no commit to compare with", "Name a PATH or NAME") from error
     found: dict[int, None] = {}
     for path, stretches in lines.items():
