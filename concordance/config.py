@@ -68,12 +68,12 @@ class Book:
     # A book that is committed with its source leaves history out: it would be stale with its own commit.
     history: bool = False
     generated: bool = False  # whether there are pages of the book's own pages, too
-    drawn: bool = False  # whether diagrams are drawn that only a browser shows well: the site
     rules_off: tuple[str, ...] = ()  # ids of rules that say nothing, sorted
     allowed: tuple[tuple[str, tuple[str, ...]], ...] = ()  # ids of rules, and patterns of files where they say nothing
     sections_off: tuple[str, ...] = ()  # titles, sorted
     notes: tuple[Note, ...] = ()
     settings: str = ""  # the file that says so, for what cites it
+    drawn: bool = False  # whether diagrams are drawn that only a browser shows well: the site
 
 
 def cache_folder() -> str:
