@@ -40,7 +40,7 @@ class Reader:
     def __init__(self, browser: Browser, base: str, **context: Any) -> None:
         self.base, self.wrong = base, list[str]()
         self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **context})
-        self.context.set_default_timeout(8000)
+        self.context.set_default_timeout(60_000)  # on a machine that has other work
         self.page: Page = self.context.new_page()
         self.page.on("console", self._heard)
         self.page.on("pageerror", lambda error: self.wrong.append(f"script: {error}"))
