@@ -9,9 +9,7 @@ from __future__ import annotations
 import gc
 import signal
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import cache
 from itertools import chain
@@ -19,8 +17,6 @@ from typing import Any
 
 from concordance import batch, parallel
 from concordance.parallel import Failed, Item, Result
-
-_AHEAD = 4  # batches that a worker has at hand, while this process is busy with one of its own
 
 
 @cache
@@ -83,29 +79,3 @@ def each(
     every = chain([first], source)
     with _workers(laid, jobs, patience) as pool:
         yield from parallel.batches_here(work, every) if pool is None else parallel.each(pool, work, every)
-
-
-def beside(
-    laid: object, work: Callable[[list[Item]], Result], batches: list[list[Item]], patience: float
-) -> Iterator[Result | Failed[Item]]:
-    """Runs batches in this process, from the first on, and in one forked worker, from the last on: for so few that
-    more workers would take longer to start."""
-    with _workers(laid, 1, patience) as forked:
-        pool, left = forked, deque(batches)
-        given: deque[tuple[Future[Result], list[Item]]] = deque()
-        while left or given:
-            while pool is not None and len(left) > 1 and len(given) < _AHEAD:
-                given.append((pool.submit(work, left[-1]), left.pop()))
-            if pool is not None and given and (given[0][0].done() or not left):
-                try:
-                    result = given[0][0].result(pool.patience(given[0][1]))
-                except Exception:  # it was killed, or does not answer, or failed: what is wrong is said here
-                    pool.kill()
-                    left.extend(items for _, items in given)
-                    given.clear()
-                    pool = None
-                else:
-                    given.popleft()
-                    yield result
-            elif left:
-                yield from parallel.batches_here(work, [left.popleft()])

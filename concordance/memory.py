@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from concordance.facts.pagenotes import PageNotes
+from concordance.facts.pagenotes import PageNotes, Subject
 from concordance.kept import Kept
 from concordance.query.index import Index
 from concordance.render.addresses import Addresses
@@ -26,12 +26,19 @@ class Known:
     shelf: Shelf
     goes_on: bool = False  # whether the index is that of the last time, brought up to date
     _addresses: tuple[object, Addresses] | None = None
+    _work: tuple[object, dict[Subject, int]] | None = None
 
     def addresses(self, made_of: object, make: Callable[[], Addresses]) -> Addresses:
         """The addresses of its pages; those of the last time, where they would be made of the same."""
         if self._addresses is None or self._addresses[0] != made_of:
             self._addresses = made_of, make()
         return self._addresses[1]
+
+    def work(self, made_of: object, make: Callable[[], dict[Subject, int]]) -> dict[Subject, int]:
+        """All that it has pages of, with the places in the order of the work, likewise."""
+        if self._work is None or self._work[0] != made_of:
+            self._work = made_of, make()
+        return self._work[1]
 
     def close(self) -> None:
         """Lets go of the files."""

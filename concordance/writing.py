@@ -25,7 +25,7 @@ from concordance.facts.pagenotes import Made, PageNotes, Subject, packed, unpack
 from concordance.facts.read import Facts
 from concordance.memory import Known, Memory
 from concordance.model import Entry
-from concordance.query.choosing import TOGETHER, Chooser
+from concordance.query.choosing import Chooser
 from concordance.query.folders import folders
 from concordance.query.index import Index
 from concordance.query.renewal import renew
@@ -46,10 +46,8 @@ ABOUT = {
     "letters": To.LETTERS, "book": To.BOOK, "rule": To.RULE, "report": To.REPORT,
 }  # fmt: skip
 OF_PAGES = ("file", "keywords", "folder", "folder_index", "subtree")  # pages have them, too; the rest there is once
-_OF_WHOLE = ("book", "report")
 BATCH = 48  # subjects: about a tenth of a second's work
 _FEW = 40  # subjects that are made without other processes, which would take longer to start
-LARGE = 2000  # files of a repository whose pages of folders take so long that a second process is worth it
 _TRIED = 8  # pages of each kind, about, that are made beforehand
 
 
@@ -232,7 +230,7 @@ class _Level:
         index, shelf = known.index, known.shelf
         listed, unfinished = shelf.read()
         before = {page: row for page, row in listed.items() if row.kind.endswith(OF_A_PAGE) == self.generated}
-        others = {page: row for page, row in listed.items() if page not in before and self.book.generated}
+        others = {p: row for p, row in listed.items() if p not in before} if self.book.generated else {}
         settled = not unfinished and len(before) + len(others) == len(listed)
         sink = Untouched(out, listed) if self.only_compared else Sink(out, listed)
         made_of, mark = self._made_of(index, addresses), shelf.mark(before.values())
@@ -241,7 +239,7 @@ class _Level:
         if settled and before and not astray and chooser.is_current:
             summary.listing = self.only_compared and sink.finish(listed.values(), False)
             return _counted(summary, list(before.values()))
-        choice = chooser.choice(lambda: self._work(index, addresses, others), astray)
+        choice = chooser.choice(lambda: self._work(known, addresses, others), astray)
         work = choice.work
         taken = manifest.collisions(out, _planned(addresses, work), listed)
         if taken:
@@ -269,12 +267,18 @@ class _Level:
                 chooser.note(choice, made, mark)
         return summary
 
-    def _work(self, index: Index, addresses: Addresses, others: Collection[str]) -> Iterator[tuple[str, str]]:
+    def _work(self, known: Known, addresses: Addresses, others: Collection[str]) -> dict[Subject, int]:
         """What is to be made: of pages' pages, those that no page of the repository itself takes the place of."""
-        for kind in plugins.names(PAGES):
-            for subject in _subjects(kind, index) if not self.generated or kind in OF_PAGES else ():
-                if not self.generated or addresses.page(Ref(ABOUT[kind], subject)) not in others:
-                    yield kind, subject
+        kinds = OF_PAGES if self.generated else plugins.names(PAGES)
+        lists = [(kind, _subjects(kind, known.index)) for kind in plugins.names(PAGES) if kind in kinds]
+
+        def made() -> dict[Subject, int]:
+            every = [(kind, subject) for kind, subjects in lists for subject in subjects]
+            if self.generated:
+                every = [one for one in every if addresses.page(Ref(ABOUT[one[0]], one[1])) not in others]
+            return {one: place for place, one in enumerate(every)}
+
+        return known.work(lists, made)
 
     def _made_of(self, index: Index, addresses: Addresses) -> str:
         """What decides what a book says besides what the store knows: the program, the wishes, and where pages stand
@@ -338,8 +342,6 @@ def _made(
         if not desk.goes_on:
             _look_around(desk.index, work)
         results = forked.each(desk, make, _batches(work), config.jobs, config.patience)
-    elif config.jobs > 1 and len(desk.index.bases) > LARGE:
-        results = forked.beside(desk, make, _few(work), config.patience)
     else:
         results = parallel.here(partial(_subject_of, desk), work)
     for result in results:
@@ -368,15 +370,6 @@ def _together(made: dict[Subject, Made]) -> None:
         if other is not None:
             slots = packed(unpacked(one.slots) | unpacked(other.slots))
             made[kind, about], made["keywords", about] = one._replace(slots=slots), other._replace(slots=slots)
-
-
-def _few(work: list[Subject]) -> list[list[Subject]]:
-    """Few subjects, each for itself, but both pages of a file. What is counted for pages of the whole is kept by the
-    process that makes them: they come first, for this one."""
-    found: dict[Subject, list[Subject]] = {}
-    for kind, about in work:
-        found.setdefault(("file" if kind in TOGETHER else kind, about), []).append((kind, about))
-    return [found[one] for one in sorted(found, key=lambda one: (one[0] not in _OF_WHOLE, one[0] == "file", one))]
 
 
 def _batches(work: list[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:

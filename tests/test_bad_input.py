@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import multiprocessing
 import os
 import re
 import resource
@@ -21,7 +20,7 @@ import program
 import pytest
 from program import age, ask, build, concord, crowd, dump, git, ledger, write
 
-from concordance import batch, forked, parallel
+from concordance import batch, forked
 from concordance.config import Config
 from concordance.extract import engine
 from concordance.facts.read import Facts
@@ -527,24 +526,6 @@ def test_questions_while_stores_change(repo: Path) -> None:
 def _divided(items: list[int]) -> list[tuple[int, int]]:
     """Who did it, and what came of it."""
     return [(os.getpid(), 6 // item) for item in items]
-
-
-def _divided_or_dead(items: list[int]) -> list[int]:
-    """Kills the worker that gets a 7."""
-    if 7 in items and multiprocessing.parent_process() is not None:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return [6 // item for item in items]
-
-
-@pytest.mark.parametrize("bad", [(), (7,), (0,), (7, 0)])
-def test_work_from_both_ends(bad: tuple[int, ...]) -> None:
-    """A worker that is killed, and an item that fails, cost nothing but that item."""
-    items = [1, 2, 3, 6, *bad, 5]
-    results = list(forked.beside(None, _divided_or_dead, [[item] for item in items], 10))
-    failed = [one.item for one in results if isinstance(one, parallel.Failed)]
-    assert failed == [item for item in items if item == 0]
-    done = sorted(one[0] for one in results if not isinstance(one, parallel.Failed))
-    assert done == sorted(6 // item for item in items if item)
 
 
 def test_nothing_is_forked_while_another_thread_reads(repo: Path) -> None:

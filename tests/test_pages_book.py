@@ -164,7 +164,7 @@ def test_a_chapter(forest: Index) -> None:
 
 
 def test_reading_paths(forest: Index) -> None:
-    steps = path_through(forest, [path for path in ledger(forest).files if path.startswith(("trees/", "soil/"))])
+    steps = path_through(forest, ["soil", "trees"])
     paths = [step.path for step in steps]
     assert paths.index("soil/ground.py") < paths.index("trees/oak.py") < paths.index("trees/ash.py")
     assert minutes_of(forest, "soil/ground.py") == round(65 / 40)

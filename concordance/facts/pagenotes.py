@@ -123,8 +123,7 @@ class PageNotes:
                 row = self._connection.execute("SELECT subjects FROM reader WHERE slot = ?", (slot,)).fetchone()
                 if row:
                     numbers.update(_numbers(row[0]))
-        names = {number: subject for subject, number in self._numbers.items()}
-        return {names[number] for number in numbers if number in names}
+        return {subject for subject, number in self._numbers.items() if number in numbers}
 
     def shared(self) -> dict[str, Digests]:
         """The digests of the tables that pages share, as they were."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from heapq import nsmallest
+from heapq import nlargest, nsmallest
 
 from concordance.blocks import Block, Heading, Item, Items, Mono, Piece, Ref, Strong, Table, To
 from concordance.model import KINDS, TYPES, Kind
@@ -116,8 +116,10 @@ def ranking(index: Index, ids: Iterable[int], counts: Counter[int], most: int, f
     """The symbols that most files use, as a table; nothing where none is used. Paths are told from a folder."""
     kinds, names, path_of = index.census.kinds, index.census.names, index.path_of
     cut = len(folder) + 1 if folder else 0
-    some = [identity for identity in ids if counts[identity] and kinds[identity]]
-    best = nsmallest(most, some, key=lambda one: (-counts[one], names[one], path_of(one), one))
+    some = [identity for identity in ids if counts.get(identity) and kinds[identity]]
+    least = min(nlargest(most, map(counts.__getitem__, some)), default=0)  # the others are not compared by name
+    rest = [one for one in some if counts[one] >= least]
+    best = nsmallest(most, rest, key=lambda one: (-counts[one], names[one], path_of(one), one))
     rows: list[list[list[Piece]]] = [
         [[ref_of(index, one)], [kinds[one]], [Mono(path_of(one)[cut:])], [f"{counts[one]:,}"]] for one in best
     ]

@@ -6,7 +6,7 @@ be made, those that are gone, and what is to be noted when all is done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -52,8 +52,9 @@ class Chooser:
         """Whether nothing changed since all pages were made."""
         return self._before == self._now
 
-    def choice(self, subjects: Callable[[], Iterable[Subject]], astray: Collection[str]) -> Choice:
-        """What is to be made; `astray` are pages that are not on the disk as they were written."""
+    def choice(self, subjects: Callable[[], Mapping[Subject, int]], astray: Collection[str]) -> Choice:
+        """What is to be made; `subjects` are all, with their places in the order of the work, `astray` are pages that
+        are not on the disk as they were written."""
         if self._is_known:
             with suppress(NotesBroken):
                 return self._since(subjects, astray)
@@ -61,7 +62,7 @@ class Chooser:
         self.index.worked_out.clear()
         return Choice(list(subjects()), set(), [], digests(self.index, {}, None), True)
 
-    def _since(self, subjects: Callable[[], Iterable[Subject]], astray: Collection[str]) -> Choice:
+    def _since(self, subjects: Callable[[], Mapping[Subject, int]], astray: Collection[str]) -> Choice:
         """What changed since the last time."""
         index = self.index
         touched = index.facts.touched_since(int(self._before["update"]))
@@ -78,9 +79,9 @@ class Chooser:
         lost = set(astray)
         again |= {one for one, pages in known.items() if not pages or (lost and not lost.isdisjoint(pages))}
         again |= {(kind, about) for about in {one[1] for one in again if one[0] in TOGETHER} for kind in TOGETHER}
-        every = list(subjects())
-        work = [one for one in every if one in again or one not in known]
-        gone = sorted(known.keys() - set(every))
+        every = subjects()
+        work = sorted((again & every.keys()) | (every.keys() - known.keys()), key=every.__getitem__)
+        gone = sorted(known.keys() - every.keys())
         replaced = {page for one in (*work, *gone) for page in known.get(one, ())}
         return Choice(work, replaced, gone, shared, False)
 

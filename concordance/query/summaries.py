@@ -6,7 +6,7 @@ notes, count all files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 Rows = dict[str, Any]  # by path; plain values
@@ -16,17 +16,24 @@ class Summaries:
     """The rows that are known, by what they count."""
 
     def __init__(self, kept: Mapping[str, Rows], changed: Collection[str]) -> None:
-        self._rows = {name: {path: row for path, row in rows.items() if path not in changed}
-                      for name, rows in kept.items()}  # fmt: skip
+        self._rows = {name: dict(rows) for name, rows in kept.items()}
+        self._stale = {name: set(changed) for name in kept}
 
-    def of(self, name: str, paths: Iterable[str], count: Callable[[str], Any]) -> Rows:
+    def of(self, name: str, paths: list[str], count: Callable[[str], Any]) -> Rows:
         """A row for each of some files."""
-        known = self._rows.get(name, {})
-        found = {path: known[path] if path in known else count(path) for path in paths}
+        found, stale = self._rows.get(name, {}), self._stale.pop(name, set[str]())
+        if list(found) == paths:
+            found.update((path, count(path)) for path in found.keys() & stale)
+        else:
+            found = {path: found[path] if path in found and path not in stale else count(path) for path in paths}
         self._rows[name] = found
         return found
 
     @property
     def rows(self) -> Mapping[str, Rows]:
         """All that is to be kept."""
-        return self._rows
+        return {
+            name: {path: row for path, row in rows.items() if path not in self._stale[name]}
+            if self._stale.get(name) else rows
+            for name, rows in self._rows.items()
+        }  # fmt: skip

@@ -17,6 +17,7 @@ from ..described.quoted import first_sentence, is_statement, quote
 from ..folders import Folder, folders
 from ..index import Index
 from ..ledger import outline
+from ..reads import kept
 
 
 class Known(NamedTuple):
@@ -61,12 +62,20 @@ def _rows(index: Index, rows: Iterable[tuple[int, int]], most: int) -> list[Know
         if symbol.declaration and symbol.kind in TYPES:
             continue  # named ahead; it is defined elsewhere
         path = index.path_of(one)
-        sentence = first_sentence(symbol.doc, index.language_of(path), symbol.name)
-        words = quote(index, path, sentence, symbol.doc, symbol.start_line) if is_statement(sentence) else []
+        words = _words(index, f"{one - index.base_of(path) - 1} {path}")
         found[symbol.name] = Known(one, times, symbol.name, symbol.kind, path, words, symbol.signature)
         if len(found) == most:
             break
     return list(found.values())
+
+
+@kept(8192)
+def _words(index: Index, asked: str) -> list[Piece]:
+    """The first sentence of a definition's author; what is asked for is its place in a file, and the file's path."""
+    place, _, path = asked.partition(" ")
+    symbol = outline(index, path).symbols[int(place)]
+    sentence = first_sentence(symbol.doc, index.language_of(path), symbol.name)
+    return quote(index, path, sentence, symbol.doc, symbol.start_line) if is_statement(sentence) else []
 
 
 def best_in(index: Index, path: str) -> tuple[int, int] | None:

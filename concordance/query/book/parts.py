@@ -6,7 +6,9 @@ own files: those of its folder and of the sections that have no chapter of their
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 
 from concordance.blocks import (
     Block,
@@ -24,6 +26,7 @@ from concordance.blocks import (
     counted,
     listed,
 )
+from concordance.facts.touched import Aspect
 from concordance.model import TYPES, Category, Kind
 
 from ..about import ref_of
@@ -37,7 +40,7 @@ from ..folders.words import describe_folder, role_words
 from ..folders.working import working
 from ..index import Index
 from ..ledger import ledger
-from ..reads import BELOW, kept
+from ..reads import BELOW, MOVED, kept, lasting, unless
 from .chapters import Chapter, plan
 from .known import Known, known_of
 from .reading import chapter_path, minutes_for
@@ -75,7 +78,7 @@ def blocks(index: Index, chapter: Chapter) -> list[Block]:
     drawn = diagram(index, folder)
     if drawn:
         found += [Heading(2, ["How It Is Organized"]), *drawn]
-    central = folders(index).most_central(chapter.files, _FILES)
+    central = folders(index).most_central(chapter.homes, _FILES)
     if central:
         found += [Heading(2, ["Important Files"]), important(index, central, chapter.folder)]
     way = chapter_path(index, chapter, label_of(index, chapter))
@@ -198,17 +201,24 @@ def _sections(index: Index, chapter: Chapter) -> list[Block]:
 # --- further
 
 
+@lasting(unless(Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED))
+def _naming(index: Index) -> dict[str, list[str]]:
+    """By path, the documents that name a file."""
+    found: dict[str, list[str]] = {}
+    for base, path, _, category in index.bases:
+        for target in index.neighbours.all_uses.get(base, ()) if category == Category.DOCUMENTATION else ():
+            found.setdefault(index.path_of_base(target), []).append(path)
+    return found
+
+
 def _further(index: Index, chapter: Chapter) -> list[Block]:
     """Documents in the chapter and about its files, its other pages, and the chapters before and behind it."""
     known = ledger(index).files
     documents = [path for path in chapter.files if known[path].category == Category.DOCUMENTATION and known[path].lines]
     inside = set(documents)
-    about: dict[str, int] = {}
-    for path in chapter.files:
-        for user in index.neighbours.users.get(index.base_of(path), ()):
-            there = index.path_of_base(user)
-            if index.category_of(there) == Category.DOCUMENTATION and there not in inside:
-                about[there] = about.get(there, 0) + 1
+    naming = _naming(index)
+    named = chain.from_iterable(naming[path] for path in chapter.files if path in naming)
+    about = Counter(path for path in named if path not in inside)
     items: list[Item] = []
     near = [path for path in documents if path.rpartition("/")[0] == chapter.folder] or documents
     if near and len(near) <= 2 * _DOCUMENTS:

@@ -1,7 +1,7 @@
 """Reading paths: which files to read to understand a chapter, in which order, and about how long it takes.
 
-In: an index and files. Out: the most central of them, what others stand on first, each with its minutes. The measure:
-a minute for forty lines of code or comment, blank lines left out; nothing is read in less than a minute.
+In: an index and folders. Out: their most central files, what others stand on first, each with its minutes. The
+measure: a minute for forty lines of code or comment, blank lines left out; nothing is read in less than a minute.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def spell(minutes: int) -> str:
     return counted(hours, "hour")
 
 
-def path_through(index: Index, files: Sequence[str], most: int = _STEPS) -> list[Step]:
-    """The most central files, in an order in which each stands on those before it, as far as that can be."""
-    chosen = folders(index).most_central(files, most)
+def path_through(index: Index, homes: Sequence[str], most: int = _STEPS) -> list[Step]:
+    """The most central files of some folders, in an order in which each stands on those before it, as far as can be."""
+    chosen = folders(index).most_central(homes, most)
     bases = {index.base_of(path): place for place, path in enumerate(chosen)}
     uses: Counter[tuple[int, int]] = Counter()
     for base, place in bases.items():
@@ -63,7 +63,7 @@ def path_through(index: Index, files: Sequence[str], most: int = _STEPS) -> list
 
 def chapter_path(index: Index, chapter: Chapter, label: Piece) -> list[Block]:
     """The way through one chapter."""
-    steps = path_through(index, chapter.files)
+    steps = path_through(index, chapter.homes)
     if not steps:
         return []
     total = sum(step.minutes for step in steps)

@@ -24,6 +24,7 @@ NAMED = frozenset(
     (Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION, Kind.MACRO, Kind.TYPE, Kind.UNION)
 )
 _MOST_TYPES = 400
+_TOP = 12  # files that are asked for at once, the most central ones
 _KEPT = 40  # definitions that are kept of a folder, the most used ones
 _PROSE = frozenset(("markdown", "rst", "text", "html", "jupyter"))
 
@@ -92,14 +93,18 @@ def _weighed(index: Index) -> _Weighed:
     paths = {one: index.path_of(one) for one in times_of}
     rows = [(times, one) for one, times in times_of.items() if names[one] != "main"]  # nobody uses another's
     rows.sort(key=lambda row: (-row[0], names[row[1]], paths[row[1]], row[1]))
-    found = _Weighed([row for row in rows if kinds[row[1]] in TYPES][:_MOST_TYPES], {}, {})
-    for times, one in rows:
-        found.files.setdefault(paths[one], []).append((times, one))
-        for folder in above(paths[one]):
-            kept = found.folders.setdefault(folder, [])
-            if len(kept) < _KEPT:
-                kept.append((times, one))
-    return found
+    files: dict[str, list[int]] = {}  # places among the rows
+    for place, (_, one) in enumerate(rows):
+        files.setdefault(paths[one], []).append(place)
+    best: dict[str, list[int]] = {folder: [] for folder in index.folders}
+    for path, places in files.items():
+        best[path.rpartition("/")[0]] += places[:_KEPT]
+    for folder in sorted(best, key=lambda folder: (not folder, -folder.count("/"))):  # from the innermost up
+        best[folder] = sorted(best[folder])[:_KEPT]
+        if folder:
+            best[folder.rpartition("/")[0]] += best[folder]
+    told = ({key: [rows[place] for place in one] for key, one in some.items()} for some in (files, best))
+    return _Weighed([row for row in rows if kinds[row[1]] in TYPES][:_MOST_TYPES], *told)
 
 
 @lasting(unless(Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED))
@@ -110,6 +115,12 @@ def _scores(index: Index) -> dict[str, float]:
     return {
         path: rank + math.log2(1 + len(users.get(base_of(path), ()))) / 10 for path, rank in plain(index.ranks).items()
     }
+
+
+@lasting(unless(Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED))
+def _around(index: Index) -> dict[str, tuple[Counter[str], Counter[str]]]:
+    """What folders use outside of them, and who uses them, of those that were asked for."""
+    return {}
 
 
 @kept(1 << 20)
@@ -144,11 +155,18 @@ class Folders:
         self._weighed = _weighed(index)
         self.used_types, self.used_in = self._weighed.types, self._weighed.files
         self.own = {path: _own(index, path) for path in index.folders}  # what lies in each itself
-        known = before.own if before is not None and before._weighed is self._weighed else {}
+        self._score = _scores(index)
+        self._tops: dict[str, dict[str, list[tuple[float, str]]]] = {}
+        if before is not None and before._score is self._score:
+            self._tops = {path: row for path, row in before._tops.items() if before.own[path] is self.own.get(path)}
+        known = before.own if before is not None else {}
         had = before.all if before is not None and known.keys() == self.own.keys() else {}
+        used = self._weighed.folders
         stale = {
-            one for path, own in self.own.items() if not had or known[path] is not own for one in (path, *above(path))
-        }
+            one for path, own in self.own.items()
+            if not had or known[path] is not own or had[path].used != used[path]
+            for one in (path, *above(path))
+        }  # fmt: skip
         self.all: dict[str, Folder] = {path: Folder(path) if path in stale else had[path] for path in self.own}
         for path in sorted(stale, key=lambda path: (not path, -path.count("/"), path)):  # from the innermost up
             folder = self.all[path]
@@ -156,7 +174,7 @@ class Folders:
             folder.folders = had[path].folders if had else sorted(folder.folders, key=lambda inner: f"{inner}/")
             for inner in (self.own[path], *(self.all[one] for one in folder.folders)):
                 folder.add(inner)
-            folder.used = self._weighed.folders.get(path, [])
+            folder.used = used[path]
             if path and not had:
                 self.all[path.rpartition("/")[0]].folders.append(path)
 
@@ -176,6 +194,12 @@ class Folders:
     def around(self, path: str) -> tuple[Counter[str], Counter[str]]:
         """What a folder uses outside of it, and who outside uses it: by the part of the repository that is nearest to
         both, in numbers of files there. What code seems to use of tests is left out: only a name is alike."""
+        known = _around(self._index)
+        if path not in known:
+            known[path] = self._around(path)
+        return known[path]
+
+    def _around(self, path: str) -> tuple[Counter[str], Counter[str]]:
         index, neighbours = self._index, self._index.neighbours
         sets: list[set[int]] = [set(), set(), set(), set()]
         for file in self.below(path):
@@ -210,31 +234,34 @@ class Folders:
 
     def central(self, path: str, most: int) -> list[str]:
         """The most central files below a folder."""
-        return self.most_central(self.below(path), most)
+        return self.most_central(self.homes(path), most)
 
-    def most_central(self, files: Sequence[str], most: int) -> list[str]:
-        """The most central of some files: of source, or where there is little, of what there is most of."""
-        score = _scores(self._index)
-        return nsmallest(most, self.telling(files), key=lambda file: (-score[file], file))
-
-    def telling(self, files: Sequence[str]) -> list[str]:
-        """The files that a reader looks for among some: source, if it has a quarter of the lines, else the kind of most
-        lines; what is made, borrowed or data only where there is nothing else."""
-        read_as = self._read_as
+    def most_central(self, homes: Sequence[str], most: int) -> list[str]:
+        """The most central files of some folders, a dozen at most: of source, if it has a quarter of the lines, else of
+        the kind of most lines; what is made, borrowed or data only where there is nothing else."""
         lines: Counter[str] = Counter()
-        for file in files:
-            kind, number = read_as[file]
-            lines[kind] += number
+        for home in homes:
+            for category, number in self.own[home].category_lines.items():
+                lines[_READ_AS.get(category, category)] += number
         for aside in ASIDE & lines.keys():
             lines[aside] = min(lines[aside], 1)
         source = Category.SOURCE if 4 * lines[Category.SOURCE] >= sum(lines.values()) else ""
         kind = source or max(lines, key=lambda one: (lines[one], one), default="")
-        return [file for file in files if read_as[file][1] and read_as[file][0] == kind]
+        return [path for _, path in nsmallest(most, (row for home in homes for row in self._top(home).get(kind, ())))]
 
-    @cached_property
-    def _read_as(self) -> dict[str, tuple[str, int]]:
-        """What each file is read as, and how many lines it has."""
-        return {path: (_READ_AS.get(file.category, file.category), file.lines) for path, file in self._files.items()}
+    def _top(self, home: str) -> dict[str, list[tuple[float, str]]]:
+        """The most central files of a folder itself, by what they are read as."""
+        found = self._tops.get(home)
+        if found is None:
+            found = self._tops[home] = {}
+            for path in self.all[home].files:
+                file = self._files[path]
+                if file.lines:
+                    kind = _READ_AS.get(file.category, file.category)
+                    found.setdefault(kind, []).append((-self._score[path], path))
+            for kind, rows in found.items():
+                found[kind] = nsmallest(_TOP, rows)
+        return found
 
 
 _NOUNS = {  # of files that are in no language that is read

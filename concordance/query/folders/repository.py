@@ -102,7 +102,7 @@ def front(index: Index) -> Iterator[Block]:
         yield Text([Ref(To.FILE, words.path), " opens:", words.cite()])
         yield words.block()
     tests = f" and {counted(root.tests, 'test')}" if root.tests else ""
-    symbols = sum(map(bool, index.keys))
+    symbols = index.census.defined[""]
     yield Text(
         [f"{counted(root.count, 'file')}, {counted(root.lines, 'line')}: {made_of(root)}. "
          f"They define {counted(symbols, 'name')}{tests}."]

@@ -103,6 +103,7 @@ def _files(paths: Sequence[str]) -> list[Piece]:
     return listed([*refs, *([counted(left, "other file")] if left else [])])
 
 
+@kept(2048)
 def _command(index: Index, path: str) -> list[str]:
     command = index.runners.command(path, index.language_of(path), "")
     return [command] if command else []

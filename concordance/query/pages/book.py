@@ -148,7 +148,7 @@ def _paths(index: Index) -> list[Block]:
     used = {one.folder: sum(times for _, times in made.users(one.folder)) for one in made.ordered if one.folder}
     most = sorted(used, key=lambda folder: (-used[folder], folder))[:_WHOLE]
     first = [
-        step[0] for one in made.ordered if one.folder in most and (step := reading.path_through(index, one.files, 1))
+        step[0] for one in made.ordered if one.folder in most and (step := reading.path_through(index, one.homes, 1))
     ]
     if len(first) > 1:
         total = reading.spell(sum(step.minutes for step in first))

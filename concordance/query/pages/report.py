@@ -40,7 +40,7 @@ from concordance.query.rates import rates
 from concordance.query.reads import ANY, EVERY
 from concordance.query.ruled import ruled
 
-_ROWS = 3000  # of the ledger on one page
+_ROWS = 1000  # of the ledger on one page
 _REASONS = {
     Skip.BINARY: "no text", Skip.TOO_LARGE: "larger than what is read", Skip.OWN_PAGE: "written by this program",
     Skip.SYMLINK: "a link to another file", Skip.SUBMODULE: "another repository",
@@ -59,12 +59,12 @@ def subjects(index: Index) -> list[str]:
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
-    """The report with the first part of its ledger, or another part."""
+    """The report, with its ledger where that is short, or a part of the ledger."""
     number, total = int(subject or 1), _count(index)
-    paths = sorted(row[1] for row in index.bases)[(number - 1) * _ROWS : number * _ROWS]
     index.reads.note(Aspect.PATHS, EVERY)
-    files = [index.files[path] for path in paths]
     if subject:
+        paths = sorted(row[1] for row in index.bases)[(number - 2) * _ROWS : (number - 1) * _ROWS]
+        files = [index.files[path] for path in paths]
         title = [f"Verification Report, part {number} of {total}"]
         back = Text([Ref(To.REPORT, "", "", "part 1", False)])
         yield Page(Ref(To.REPORT, "", part=number), title, [back, _ledger(files)])
@@ -74,13 +74,15 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     blocks = [*_blocks(index, every), Heading(2, ["Ledger"])]
     if total > 1:
         refs: list[Piece] = [Ref(To.REPORT, "", "", f"part {n}", False, n) for n in range(2, total + 1)]
-        blocks.append(Text([f"The first {_ROWS:,} of {len(every):,} files; the others are in ", *listed(refs), "."]))
-    yield Page(Ref(To.REPORT, ""), ["Verification Report"], [*blocks, _ledger(files)])
+        blocks.append(Text([f"All {len(every):,} files are in ", *listed(refs), "."]))
+    else:
+        blocks.append(_ledger(sorted(every, key=lambda file: file.path)))
+    yield Page(Ref(To.REPORT, ""), ["Verification Report"], blocks)
 
 
 def _count(index: Index) -> int:
-    """How many parts the ledger has."""
-    return max(1, -(-len(index.bases) // _ROWS))
+    """How many parts the report has: a ledger that is too long has parts of its own."""
+    return 1 if len(index.bases) <= _ROWS else 1 + -(-len(index.bases) // _ROWS)
 
 
 def _blocks(index: Index, files: Sequence[File]) -> list[Block]:
@@ -97,7 +99,7 @@ def _blocks(index: Index, files: Sequence[File]) -> list[Block]:
 
 
 def _summary(index: Index, files: Sequence[File], read: Sequence[File]) -> Iterator[Item]:
-    symbols = sum(map(bool, index.keys))
+    symbols = index.census.defined[""]
     yield Item([Strong("Files"), f": {len(files):,}, each with a page"])
     yield Item([Strong("Read as text"), f": {len(read):,}, {counted(sum(file.lines for file in read), 'line')}"])
     yield Item([Strong("Not read"), f": {len(files) - len(read):,}, listed below with the reason"])

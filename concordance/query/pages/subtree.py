@@ -134,17 +134,16 @@ def _used(index: Index, below: list[Listed], ids: list[int]) -> list[Block]:
 def _mentioned(index: Index, below: list[Listed], ids: list[int]) -> list[Block]:
     """The concepts that tell the subtree from the rest."""
     census = index.census
-    times: Counter[str] = Counter()
-    files: Counter[str] = Counter()
+    times: dict[str, int] = {}
+    files: dict[str, int] = {}
     stands_for: dict[str, str] = {}
     for file in below:
-        for term in census.terms.get(file.base, ()):
-            if term.kind == "name":
-                continue
-            times[term.text] += term.times
-            files[term.text] += 1
-            if term.stands_for:
-                stands_for.setdefault(term.text, term.stands_for)
+        for text, kind, number, _, meaning in census.terms.get(file.base, ()):
+            if kind != "name":
+                times[text] = times.get(text, 0) + number
+                files[text] = files.get(text, 0) + 1
+                if meaning:
+                    stands_for.setdefault(text, meaning)
     weighed = []
     for text, count in files.items():
         if is_telling(census.spread.get(text, 1), census.read):
