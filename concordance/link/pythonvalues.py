@@ -38,6 +38,7 @@ from .world import Loaded
 
 _MOST = 6  # values that one name may have; one with more could be anything
 _DEEPEST = 80
+_PROPERTY = (Value(OWN, "property"),)
 
 
 class Evaluator:
@@ -96,6 +97,9 @@ class Evaluator:
         return ()
 
     def _name(self, file: Loaded, left: int, right: int) -> Values:
+        bound = file.values[left]
+        if bound and all(file.op[one] == Op.SYMBOL and file.kind(file.left[one]) == Kind.PROPERTY for one in bound):
+            return _PROPERTY  # by its name alone, in the class itself, and not what it gives
         return self.variable(file, left)
 
     def variable(self, file: Loaded, variable: int) -> Values:

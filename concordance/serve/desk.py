@@ -33,6 +33,7 @@ from .site import Site, opened
 
 _WORTH = 500  # bytes that are worth to be packed
 _LEVEL = 5  # of packing: what more takes twice the time is a twentieth smaller
+_LARGE, _FAST = 2_000_000, 1  # bytes that are packed with less care: who asks waits for it
 _TOLD = 1000  # paths that changed which are named
 
 
@@ -157,5 +158,5 @@ def packed(found: Found) -> Found:
     tag = hashlib.blake2b(found.data, digest_size=12).hexdigest()
     if len(found.data) < _WORTH:
         return found._replace(tag=tag)
-    packer = zlib.compressobj(_LEVEL, wbits=31)
+    packer = zlib.compressobj(_LEVEL if len(found.data) < _LARGE else _FAST, wbits=31)
     return found._replace(data=packer.compress(found.data) + packer.flush(), packed=True, tag=tag)
