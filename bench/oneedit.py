@@ -174,6 +174,7 @@ class Resident:
     def __init__(self, root: Path) -> None:
         self.current = Current(str(root), None, Book, None, quiet)
         self.current.update([], True)
+        self.current.look_ahead()  # as `concord watch` does
 
     def update(self, paths: list[str], what: str) -> Took:
         """Brings the book up to date."""
