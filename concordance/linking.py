@@ -1,8 +1,8 @@
 """Links all files, or after an update those of which something else may be said; and how the build hands them out.
 
 In: a store that is being written. Out: its tables of links. Many files are linked in workers, which are forked from the
-build when it knows the names of the whole repository, so nothing is copied to them; flows they read from a file that the
-build has put them into. A few files are linked at once, and only what they lead to is read.
+build when it knows the names of the whole repository, so nothing is copied to them; flows they read from a file that
+the build has put them into. A few files are linked at once, and only what they lead to is read.
 """
 
 from __future__ import annotations
