@@ -18,7 +18,7 @@ from types import ModuleType, TracebackType
 from concordance import plugins, settings
 from concordance.collect.revisions import commits
 from concordance.collect.source import Walked, find_root
-from concordance.config import Book, Config
+from concordance.config import Book, Config, of_site
 from concordance.errors import StoreBroken
 from concordance.extract import rulebook
 from concordance.facts import lock
@@ -127,12 +127,6 @@ def site(
     for page, reason in written.failed:
         progress("say", 0, 0, f"the page {page} could not be made: {reason}")
     return summary, written
-
-
-def of_site(book: Book) -> Book:
-    """What the pages of a site hold: the source has pages of its own there, and history does not get stale in what is
-    not kept with its source."""
-    return replace(book, source=False, history=True, drawn=True)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ repository's `concordance.toml`; the command line has the last word.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 
@@ -74,6 +74,12 @@ class Book:
     notes: tuple[Note, ...] = ()
     settings: str = ""  # the file that says so, for what cites it
     drawn: bool = False  # whether diagrams are drawn that only a browser shows well: the site
+
+
+def of_site(book: Book) -> Book:
+    """What the pages of a site hold: the source has pages of its own there, and history does not get stale in what is
+    not kept with its source."""
+    return replace(book, source=False, history=True, drawn=True)
 
 
 def cache_folder() -> str:

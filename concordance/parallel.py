@@ -136,6 +136,21 @@ def batches(items: Iterable[Item], size: Callable[[Item], int], most: int) -> It
         yield now
 
 
+def together(items: Iterable[Item], about: Callable[[Item], str], most: int) -> Iterator[list[Item]]:
+    """Items in batches of some number, in the order of what they are about: those about the same go to one worker."""
+    found: dict[str, list[Item]] = {}
+    for item in items:
+        found.setdefault(about(item), []).append(item)
+    now: list[Item] = []
+    for _, same in sorted(found.items()):
+        now += same
+        if len(now) >= most:
+            yield now
+            now = []
+    if now:
+        yield now
+
+
 class Failed(Generic[Item]):
     """An item that killed its worker twice, kept it busy for too long, or could not be worked on."""
 

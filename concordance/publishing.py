@@ -90,14 +90,5 @@ def publish(
 def _batches(work: list[Meant]) -> Iterator[list[Meant]]:
     """What is about one file goes to one worker; what takes longest goes first."""
     yield from ([one] for one in work[:2])
-    by_subject: dict[str, list[Meant]] = {}
-    for one in work[2:]:
-        by_subject.setdefault(one.subject.partition("#")[0], []).append(one)
-    now: list[Meant] = []
-    for _, items in sorted(by_subject.items()):  # files of one folder use the same others
-        now += items
-        if len(now) >= BATCH:
-            yield now
-            now = []
-    if now:
-        yield now
+    # Files of one folder use the same others.
+    yield from parallel.together(work[2:], lambda one: one.subject.partition("#")[0], BATCH)

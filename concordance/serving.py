@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 
 from concordance import api, batch, showing
-from concordance.config import Book
+from concordance.config import Book, of_site
 from concordance.pipeline import FOLDER
 from concordance.query.answers import Row
 from concordance.query.index import Index
@@ -24,7 +24,7 @@ from concordance.watching import Current, Watch
 
 def wishes_of(root: str) -> Book:
     """What the pages of a site hold, as the owners have set it now."""
-    return api.of_site(api.settings_of(root).book)
+    return of_site(api.settings_of(root).book)
 
 
 def read(root: str, live: bool, end: End) -> None:

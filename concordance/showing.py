@@ -21,10 +21,10 @@ from concordance.query.changed.told import all_rows, told
 from concordance.query.changed.told import page as page_of
 from concordance.query.index import Index
 from concordance.query.names import subject
-from concordance.query.structure import Structure
+from concordance.query.pages import PAGES
+from concordance.query.structure import Structure, plain_files
 from concordance.render.addresses import Addresses
 from concordance.render.formats import markdown
-from concordance.writing import PAGES, plain_files
 
 _MOST = 20  # definitions of one name that are shown
 

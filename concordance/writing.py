@@ -18,7 +18,7 @@ from typing import NamedTuple
 from concordance import forked, parallel, plugins
 from concordance.blocks import Page, Ref, To
 from concordance.collect.own import MANIFEST
-from concordance.config import Book, Config
+from concordance.config import Book, Config, of_site
 from concordance.errors import BookFailed, NoPermission, UserError
 from concordance.facts import versions
 from concordance.facts.pagenotes import Made, PageNotes, Subject, packed, unpacked
@@ -28,8 +28,9 @@ from concordance.model import Entry
 from concordance.query.choosing import Chooser
 from concordance.query.folders import folders
 from concordance.query.index import Index
+from concordance.query.pages import ABOUT, PAGES
 from concordance.query.renewal import renew
-from concordance.query.structure import KEYED
+from concordance.query.structure import plain_files
 from concordance.render import claims, manifest
 from concordance.render.addresses import Addresses, claims_of
 from concordance.render.formats import markdown
@@ -38,13 +39,7 @@ from concordance.render.shelf import Shelf
 from concordance.render.sink import Sink, Untouched
 from concordance.render.summary import BookSummary
 
-PAGES = "concordance.query.pages"
 OF_A_PAGE = " of a page"  # ends the kind of a page that is about a page
-# What links to each kind of page say, which tells where it will stand.
-ABOUT = {
-    "file": To.FILE, "keywords": To.KEYWORDS, "folder": To.FOLDER, "folder_index": To.INDEX, "subtree": To.SUBTREE,
-    "letters": To.LETTERS, "book": To.BOOK, "rule": To.RULE, "report": To.REPORT,
-}  # fmt: skip
 OF_PAGES = ("file", "keywords", "folder", "folder_index", "subtree")  # pages have them, too; the rest there is once
 BATCH = 48  # subjects: about a tenth of a second's work
 _FEW = 40  # subjects that are made without other processes, which would take longer to start
@@ -133,7 +128,7 @@ def write(
 def _leave_front(index: Index, folder: str, book: Book) -> None:
     """Leaves the site's front page to a server that may be started next, where this run had to know as much anyway."""
     if folders in index.worked_out:
-        index.book = replace(book, source=False, history=True)
+        index.book = of_site(book)
         with suppress(Exception):  # it is for speed alone, and whoever needs the page says what is wrong with it
             plugins.load("concordance.serve", "desk").leave_front(index, folder)
 
@@ -314,11 +309,6 @@ def _counted(summary: BookSummary, rows: list[Written]) -> BookSummary:
     return summary
 
 
-def plain_files(index: Index) -> frozenset[str]:
-    """The files whose definitions have no anchors of their own."""
-    return frozenset(row[1] for row in index.bases if row[2] in KEYED)
-
-
 def _subjects(kind: str, index: Index) -> list[str]:
     found: list[str] = plugins.load(PAGES, kind).subjects(index)
     return found
@@ -341,7 +331,8 @@ def _made(
     if len(work) > _FEW:
         if not desk.goes_on:
             _look_around(desk.index, work)
-        results = forked.each(desk, make, _batches(work), config.jobs, config.patience)
+        batches = parallel.together(work, lambda one: one[1], BATCH)  # files of one folder use the same others
+        results = forked.each(desk, make, batches, config.jobs, config.patience)
     else:
         results = parallel.here(partial(_subject_of, desk), work)
     for result in results:
@@ -370,18 +361,3 @@ def _together(made: dict[Subject, Made]) -> None:
         if other is not None:
             slots = packed(unpacked(one.slots) | unpacked(other.slots))
             made[kind, about], made["keywords", about] = one._replace(slots=slots), other._replace(slots=slots)
-
-
-def _batches(work: list[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
-    """Both pages of a file go to the same worker, one after the other."""
-    by_subject: dict[str, list[tuple[str, str]]] = {}
-    for kind, subject in work:
-        by_subject.setdefault(subject, []).append((kind, subject))
-    now: list[tuple[str, str]] = []
-    for _, items in sorted(by_subject.items()):  # files of one folder use the same others
-        now += items
-        if len(now) >= BATCH:
-            yield now
-            now = []
-    if now:
-        yield now

@@ -111,6 +111,22 @@ def lasting(
     return lambda make: _shared(make, stays)
 
 
+def going_on(make: Callable[[Index, Value | None], Value]) -> Callable[[Index], Value]:
+    """What is worked out again after each update, of what it was the last time."""
+
+    @lasting(unless())
+    def last(index: Index) -> list[Value]:
+        return []
+
+    @wraps(make)
+    def made(index: Index) -> Value:
+        before = last(index)
+        before[:] = [make(index, before[0] if before else None)]
+        return before[0]
+
+    return shared(made)
+
+
 def unless(*aspects: str) -> Callable[[Touched], bool]:
     """Whether an update touched none of some aspects, for `lasting`."""
     return lambda touched: not any(touched.get(one) for one in aspects)

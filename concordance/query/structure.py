@@ -33,6 +33,7 @@ from concordance.model import KINDS, TYPES, Kind, Symbol
 
 from .about import CALL, IMPORT, INHERIT, About, Use
 from .definitions import with_pages
+from .index import Index
 from .markup import markdown
 from .named import Named
 
@@ -344,3 +345,8 @@ def _said(symbol: Symbol) -> str:
     """A small thing: its signature where that is short."""
     told = _flat(symbol.signature or symbol.name)
     return told if len(told) <= 100 else symbol.name
+
+
+def plain_files(index: Index) -> frozenset[str]:
+    """The files whose definitions have no anchors of their own."""
+    return frozenset(row[1] for row in index.bases if row[2] in KEYED)

@@ -156,10 +156,7 @@ class Addresses:
     def source(self, page: str, path: str, first: int = 0, last: int = 0) -> str:
         """The address of a file of the repository, or of lines of it."""
         up = page.count("/")
-        at = f"#L{first}" if first else ""
-        if last > first:
-            at += f"-L{last}"
-        return f"{'../' * up}{self._to_root}/{quote(_encoded(path), _SAFE)}{at}"
+        return f"{'../' * up}{self._to_root}/{quote(_encoded(path), _SAFE)}{lines_at(first, last)}"
 
     def _prefix(self, page: str, folder: str) -> str:
         """What leads from a page to a folder of the book."""
@@ -190,6 +187,12 @@ def anchor(key: str) -> str:
         return f"def-{key}"
     last = _ODD.sub("", key.rpartition(".")[2])[:16]
     return f"def-{last}-{_digest(key)}"
+
+
+def lines_at(first: int, last: int) -> str:
+    """What stands behind an address for lines of it; nothing for all of it."""
+    at = f"#L{first}" if first else ""
+    return f"{at}-L{last}" if last > first else at
 
 
 def slug(title: str) -> str:

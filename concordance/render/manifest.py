@@ -141,7 +141,12 @@ def put(out: str, path: str, data: bytes, begin: Callable[[], None] | None = Non
         raise Taken(out, [path]) from None
     if begin is not None:
         begin()
-    aside = os.path.join(out, CLAIMS, f"{os.getpid()}.new")  # one at a time
+    write(os.path.join(out, CLAIMS, f"{os.getpid()}.new"), target, data)  # one at a time
+    return True
+
+
+def write(aside: str, target: str, data: bytes) -> None:
+    """Writes a file aside, and puts it in its place when it is whole."""
     try:
         _write_aside(aside, data)
         try:
@@ -153,7 +158,6 @@ def put(out: str, path: str, data: bytes, begin: Callable[[], None] | None = Non
         with suppress(OSError):
             os.unlink(aside)
         raise
-    return True
 
 
 def _write_aside(path: str, data: bytes) -> None:
@@ -190,11 +194,12 @@ def remove(out: str, pages: Iterable[str]) -> int:
                 count += path == page
             folders.add(os.path.dirname(path))
     for folder in folders:
-        _remove_empty(out, folder)
+        remove_empty(out, folder)
     return count
 
 
-def _remove_empty(out: str, folder: str) -> None:
+def remove_empty(out: str, folder: str) -> None:
+    """Takes away a folder and those above it, as far as nothing is in them."""
     while folder:
         try:
             os.rmdir(os.path.join(out, folder))

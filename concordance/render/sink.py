@@ -68,7 +68,7 @@ class Untouched(Sink):
 
     def put(self, path: str, data: bytes) -> bool:
         """Whether a file does not say this."""
-        return _read(os.path.join(self.out, path)) != data
+        return read(os.path.join(self.out, path)) != data
 
     def drop(self, path: str) -> bool:
         """Whether a file is there."""
@@ -93,14 +93,14 @@ def edited(out: str, pages: Iterable[Written]) -> list[str]:
 
 
 def _is_as_listed(out: str, row: Written) -> bool:
-    data = _read(os.path.join(out, row.page))
+    data = read(os.path.join(out, row.page))
     if data is None or manifest.digest(data) != row.checksum:
         return False
-    beside = _read(os.path.join(out, claims_of(row.page)))
+    beside = read(os.path.join(out, claims_of(row.page)))
     return (manifest.digest(beside) if beside is not None else "") == row.claims_checksum
 
 
-def _read(path: str) -> bytes | None:
+def read(path: str) -> bytes | None:
     """The bytes of a regular file; None where there is none."""
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from concordance.blocks import Ref, To
 
-from .addresses import Addresses, anchor
+from .addresses import Addresses, anchor, lines_at
 
 SOURCE, CARDS, BLAME, DEFINITIONS, TREE = "_source.html", "_cards.js", "_blame.js", "_defs", "tree.js"
 _OF_FOLDER = {To.MAP: "map.html", To.HISTORY: "history.html"}  # what each folder has besides its pages in the book
@@ -21,34 +21,39 @@ OWN_ENDS = ("_docs.html", "_kw.html", SOURCE, CARDS, BLAME, DEFINITIONS)
 LINES = 20_000  # of a source on one page: the number of a line alone says which part it stands on
 
 
-class SiteAddresses(Addresses):
-    """The addresses of one site."""
+class MarkdownAddresses(Addresses):
+    """The addresses of the book's pages beside those of the site: sources and definitions' own pages are the site's."""
 
     own, own_at_root, own_ends = OWN, OWN_AT_ROOT, OWN_ENDS
+
+    def link(self, page: str, ref: Ref) -> str:
+        """The address of what a link leads to, as it stands on a page."""
+        return self.to(page, self._definition(ref)) if ref.to == To.DEFINITION else super().link(page, ref)
+
+    def source(self, page: str, path: str, first: int = 0, last: int = 0) -> str:
+        """The address of a file's source, or of lines of it."""
+        at, there = lines_at(first, last), self._source(path, (max(first, 1) - 1) // LINES + 1)
+        return at if at and there == page else self.to(page, there) + at
+
+    def _source(self, path: str, part: int) -> str:
+        return _part(self.stem(path) + SOURCE, part)
+
+    def _definition(self, ref: Ref) -> str:
+        return _part(f"{self.stem(ref.path)}{DEFINITIONS}/{anchor(ref.at)}.html", ref.part)
+
+
+class SiteAddresses(MarkdownAddresses):
+    """The addresses of one site."""
 
     def page(self, ref: Ref) -> str:
         """The path of the page that a link leads to, in the site."""
         if ref.to == To.SOURCE:
-            return _part(self.stem(ref.path) + SOURCE, ref.part)
+            return self._source(ref.path, ref.part)
         if ref.to == To.DEFINITION:
-            return _part(f"{self.stem(ref.path)}{DEFINITIONS}/{anchor(ref.at)}.html", ref.part)
+            return self._definition(ref)
         if ref.to in _OF_FOLDER:
             return self.page(Ref(To.INDEX, ref.path)).removesuffix("index.html") + _OF_FOLDER[ref.to]
         return f"{super().page(ref)[:-3]}.html"
-
-    def link(self, page: str, ref: Ref) -> str:
-        """The address of what a link leads to, as it stands on a page of the site."""
-        if ref.to == To.DEFINITION:
-            return self.to(page, self.page(ref))
-        return super().link(page, ref)
-
-    def source(self, page: str, path: str, first: int = 0, last: int = 0) -> str:
-        """The address of a file's source, or of lines of it."""
-        at = f"#L{first}" if first else ""
-        if last > first:
-            at += f"-L{last}"
-        there = self.page(Ref(To.SOURCE, path, part=(max(first, 1) - 1) // LINES + 1))
-        return at if at and there == page else self.to(page, there) + at
 
     def tree(self, folder: str) -> str:
         """Where the names of what is in a folder stand."""
@@ -61,25 +66,6 @@ class SiteAddresses(Addresses):
     def blame(self, path: str) -> str:
         """Where it stands which commits a file's lines come from; only a server says so."""
         return self.stem(path) + BLAME
-
-
-class MarkdownAddresses(Addresses):
-    """The addresses of the same pages as Markdown, beside those of the site; the source is the site's."""
-
-    own, own_at_root, own_ends = OWN, OWN_AT_ROOT, OWN_ENDS
-
-    def link(self, page: str, ref: Ref) -> str:
-        """The address of what a link leads to; a definition's own page is the site's."""
-        if ref.to == To.DEFINITION:
-            return self.to(page, f"{self.stem(ref.path)}{DEFINITIONS}/{anchor(ref.at)}.html")
-        return super().link(page, ref)
-
-    def source(self, page: str, path: str, first: int = 0, last: int = 0) -> str:
-        """The address of a file's source, or of lines of it."""
-        at = f"#L{first}" if first else ""
-        if last > first:
-            at += f"-L{last}"
-        return self.to(page, _part(self.stem(path) + SOURCE, (max(first, 1) - 1) // LINES + 1)) + at
 
 
 def _part(page: str, part: int) -> str:

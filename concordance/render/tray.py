@@ -18,7 +18,9 @@ from concordance.collect.own import GENERATOR, MANIFEST
 from concordance.errors import UserError
 from concordance.version import VERSION
 
+from . import manifest
 from .manifest import digest, is_inside
+from .sink import read
 
 _ASIDE = ".writing"  # the folder in the site where files are until they are whole
 
@@ -75,11 +77,11 @@ class Tray:
         count = 0
         for address in sorted(self.before.keys() - rows.keys()):
             target = os.path.join(self.out, address)
-            if is_inside(address) and self._is_as_listed(target, self.before[address]) and self._is_plain(address):
+            if is_inside(address) and _is_as_listed(target, self.before[address]) and self._is_plain(address):
                 with suppress(OSError):
                     os.unlink(target)
                     count += 1
-                self._remove_empty(os.path.dirname(address))
+                manifest.remove_empty(self.out, os.path.dirname(address))
         self._list(rows, False)
         with suppress(OSError):
             os.rmdir(os.path.join(self.out, _ASIDE))
@@ -114,31 +116,7 @@ class Tray:
 
     def _write(self, target: str, data: bytes) -> None:
         self._make(_ASIDE)
-        aside = os.path.join(self.out, _ASIDE, str(os.getpid()))  # one at a time
-        try:
-            handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o666)
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.replace(aside, target)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(aside)
-            raise
-
-    def _is_as_listed(self, target: str, row: Put) -> bool:
-        try:
-            if not stat.S_ISREG(os.lstat(target).st_mode):
-                return False
-            with open(target, "rb") as file:
-                return digest(file.read()) == row.checksum
-        except OSError:
-            return False
-
-    def _remove_empty(self, folder: str) -> None:
-        while folder:
-            with suppress(OSError):
-                os.rmdir(os.path.join(self.out, folder))
-            folder = os.path.dirname(folder)
+        manifest.write(os.path.join(self.out, _ASIDE, str(os.getpid())), target, data)  # one at a time
 
     def _list(self, rows: Mapping[str, Put], unfinished: bool) -> None:
         head: dict[str, object] = {"generator": GENERATOR, "version": VERSION, "site": True}
@@ -162,3 +140,8 @@ def _listed(out: str) -> tuple[dict[str, Put], bool]:
         return rows, bool(known.get("unfinished"))
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
         return {}, False
+
+
+def _is_as_listed(target: str, row: Put) -> bool:
+    data = read(target)
+    return data is not None and digest(data) == row.checksum

@@ -87,10 +87,6 @@ class Crew:
         for _ in range(number):
             self._begin()
 
-    def pids(self) -> list[int]:
-        """The ids of the processes."""
-        return [reader.pid for reader in self._all]
-
     # --- for the server
 
     async def ask(self, question: Question, order: int) -> Found:

@@ -104,7 +104,8 @@ class Desk:
             self._open(known)
             if before is not None:  # others answer until this one can
                 before.facts.close()
-                self._warming = iter(list(self._warming)[:0])
+                for _ in self._warming:
+                    pass
         else:
             self._open(known)
         self.version = version

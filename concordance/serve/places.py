@@ -15,15 +15,12 @@ from typing import NamedTuple
 from concordance import plugins
 from concordance.blocks import Ref, To
 from concordance.query.index import Index
+from concordance.query.pages import ABOUT, PAGES
 from concordance.render.addresses import anchor
 from concordance.render.shell import SEARCH
 from concordance.render.siteaddresses import BLAME, CARDS, DEFINITIONS, SOURCE, TREE, SiteAddresses
 
-PAGES, SITE_PAGES = "concordance.query.pages", "concordance.query.sitepages"
-ABOUT = {
-    "file": To.FILE, "keywords": To.KEYWORDS, "folder": To.FOLDER, "folder_index": To.INDEX, "subtree": To.SUBTREE,
-    "letters": To.LETTERS, "book": To.BOOK, "rule": To.RULE, "report": To.REPORT,
-}  # fmt: skip
+SITE_PAGES = "concordance.query.sitepages"
 DEFINITION, OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH = "definition", "source", "cards", "tree", "search"
 OF_BLAME = "blame"  # which only a server has
 _OF_FOLDER = {"index.html": "folder_index", "doc.html": "folder", "sub.html": "subtree", TREE: OF_TREE}

@@ -19,7 +19,8 @@ from concordance.query.cards import cards
 from concordance.query.folders.repository import name_of
 from concordance.query.index import Index
 from concordance.query.listing import listing, parts_of
-from concordance.query.structure import KEYED
+from concordance.query.pages import ABOUT, PAGES
+from concordance.query.structure import plain_files
 from concordance.render import listing as listings
 from concordance.render import shell
 from concordance.render.addresses import anchor
@@ -30,19 +31,7 @@ from concordance.signs import visible
 
 from . import llms, openapi
 from .assets import assets
-from .places import (
-    ABOUT,
-    DEFINITION,
-    OF_BLAME,
-    OF_CARDS,
-    OF_SEARCH,
-    OF_SOURCE,
-    OF_TREE,
-    PAGES,
-    SITE_PAGES,
-    Meant,
-    Places,
-)
+from .places import DEFINITION, OF_BLAME, OF_CARDS, OF_SEARCH, OF_SOURCE, OF_TREE, SITE_PAGES, Meant, Places
 
 HTML, MARKDOWN = "text/html; charset=utf-8", "text/markdown; charset=utf-8"
 SCRIPT, PLAIN, JSON = "text/javascript; charset=utf-8", "text/plain; charset=utf-8", "application/json"
@@ -229,8 +218,7 @@ def opened(
     index: Index, out: str, live: bool = False, api: bool = False, more: tuple[str, ...] = ()
 ) -> Site:
     """The site of an index; `out` is the folder of its book, of which the site knows nothing else."""
-    paths = [row[1] for row in index.bases]
-    plain = frozenset(row[1] for row in index.bases if row[2] in KEYED)
+    paths, plain = [row[1] for row in index.bases], plain_files(index)
     addresses = SiteAddresses(paths, index.root, out, plain)
     return Site(index, addresses, MarkdownAddresses(paths, index.root, out, plain), live, api, more)
 

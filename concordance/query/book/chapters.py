@@ -23,7 +23,7 @@ from concordance.model import Category
 from ..folders import ASIDE, Folder, folders
 from ..index import Index
 from ..ledger import ledger
-from ..reads import MOVED, lasting, plain, shared, unless
+from ..reads import MOVED, going_on, lasting, plain, unless
 
 _SHARES: dict[str, float] = {
     Category.SOURCE: 1.0, Category.BUILD: 0.5, Category.EXAMPLE: 0.5, Category.CONFIGURATION: 0.5,
@@ -253,18 +253,10 @@ def in_order(places: list[int], uses: Counter[tuple[int, int]]) -> list[int]:
     return found
 
 
-@lasting(unless())
-def _last(index: Index) -> list[Plan]:
-    """The plan as it was when somebody last asked."""
-    return []
-
-
-@shared
-def plan(index: Index) -> Plan:
+@going_on
+def plan(index: Index, before: Plan | None) -> Plan:
     """The plan of the repository's book."""
-    last = _last(index)
-    last[:] = [Plan(index, last[0] if last else None)]
-    return last[0]
+    return Plan(index, before)
 
 
 def chapter_of(index: Index, folder: str) -> str:

@@ -18,7 +18,7 @@ from concordance.model import TYPES, Category, File, Kind, Skip
 
 from ..index import Index
 from ..ledger import Ledger, ledger
-from ..reads import MOVED, kept, lasting, plain, shared, unless
+from ..reads import MOVED, going_on, kept, lasting, plain, unless
 
 NAMED = frozenset(
     (Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION, Kind.MACRO, Kind.TYPE, Kind.UNION)
@@ -303,15 +303,7 @@ def _part_of(folder: str, mine: list[str]) -> str:
     return "/".join(theirs[: depth + 1])
 
 
-@lasting(unless())
-def _last(index: Index) -> list[Folders]:
-    """The folders as they were when somebody last asked."""
-    return []
-
-
-@shared
-def folders(index: Index) -> Folders:
+@going_on
+def folders(index: Index, before: Folders | None) -> Folders:
     """The folders of the repository that is asked."""
-    last = _last(index)
-    last[:] = [Folders(index, last[0] if last else None)]
-    return last[0]
+    return Folders(index, before)
