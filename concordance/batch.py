@@ -191,32 +191,35 @@ def _parsed(job: Job, desk: _Desk, entry: Entry, data: bytes) -> tuple[Reading, 
     kept = desk.cache.get(key)
     if kept is not None:
         with suppress(ValueError, struct.error):  # of a damaged cache
-            packed, flow = _halves(kept)
+            packed, flow, ends = _thirds(kept)
             facts = unpack(packed)
-            return _reading(entry, form, digest, facts, packed, flow, key, True), text, facts
+            return _reading(entry, form, digest, facts, packed, flow, ends, key, True), text, facts
     facts = engine.extract(text, form.language, used)
     if form.note:
         facts = facts._replace(findings=(*facts.findings, Finding("encoding", Severity.INFO, form.note, 1)))
     flow = pack(facts.flow) if facts.flow is not None else b""
-    packed = pack(facts._replace(flow=None))
+    ends = pack(facts.ends) if facts.ends else b""
+    packed = pack(facts._replace(flow=None, ends=()))
     facts = unpack(packed)
-    return _reading(entry, form, digest, facts, packed, flow, key, False), text, facts
+    return _reading(entry, form, digest, facts, packed, flow, ends, key, False), text, facts
 
 
-def _halves(kept: bytes) -> tuple[bytes, bytes]:
-    """The facts and the flow of a value of the cache."""
-    (size,) = struct.unpack_from("<I", kept)
-    return kept[4 : 4 + size], kept[4 + size :]
+def _thirds(kept: bytes) -> tuple[bytes, bytes, bytes]:
+    """The facts, the flow and the ends of a value of the cache."""
+    size, flow = struct.unpack_from("<II", kept)
+    return kept[8 : 8 + size], kept[8 + size : 8 + size + flow], kept[8 + size + flow :]
 
 
 def kept(reading: Reading) -> bytes:
-    """A file's facts and flow as one value of the cache."""
-    return struct.pack("<I", len(reading.packed)) + reading.packed + reading.flow
+    """A file's facts, flow and ends as one value of the cache."""
+    sizes = struct.pack("<II", len(reading.packed), len(reading.flow))
+    return sizes + reading.packed + reading.flow + reading.ends
 
 
 def _reading(
-    entry: Entry, form: Form, digest: str, facts: FileFacts, packed: bytes, flow: bytes, key: bytes, cached: bool
-) -> Reading:
+    entry: Entry, form: Form, digest: str, facts: FileFacts, packed: bytes, flow: bytes, ends: bytes, key: bytes,
+    cached: bool,
+) -> Reading:  # fmt: skip
     tests = set(tested.places(facts, form.language, form.category, entry.path))
     symbols = tuple(
         (s.name, s.kind, n, s.line, s.declaration, s.col, s.public, s.key, n in tests)
@@ -233,6 +236,7 @@ def _reading(
         key,
         problems,
         cached,
+        ends,
     )
 
 

@@ -327,6 +327,43 @@ class Rule:
     tests: bool  # whether it is looked for in tests and benchmarks, too
 
 
+class End(NamedTuple):
+    """One end of a bridge: where a file names what another language, a table or a program knows by that name."""
+
+    bridge: str  # who reads it and joins it: "pybind"
+    says: str  # what is said there, in a word of that bridge's own: "binds"
+    name: str  # what both ends call it: "aten::add.Tensor"
+    line: int
+    col: int
+    symbol: int = -1  # the innermost symbol around, -1 for none
+    text: str = ""  # what stands for it on this side, as it is written: "THPModule_add"
+    more: tuple[tuple[str, str], ...] = ()  # what else the bridge needs to know, by its own words
+
+
+class Ask(NamedTuple):
+    """A dotted name of Python that the repository's Python does not define: another language may."""
+
+    name: str  # "torch._C._add"
+    user: int  # the id of the symbol around, or of the file
+    roles: int  # as bits by place in ROLES
+    times: int
+
+
+class Bridge(NamedTuple):
+    """Two ends that were joined: a claim, as every link is."""
+
+    bridge: str
+    says: str
+    name: str
+    source: int  # the id of the symbol or file whose text says so
+    end: int  # which of its file's ends that is, -1 where it is a name of Python that asks
+    target: int  # the id of what is on the other side, 0 where that is not in the repository
+    trust: int
+    by: str  # why, in a few words
+    role: str = ""  # a Role, where the source uses the target: of a call, who runs the one runs the other
+    more: tuple[tuple[str, str], ...] = ()
+
+
 class Metrics(NamedTuple):
     """Counts of one file."""
 
@@ -351,4 +388,5 @@ class FileFacts(NamedTuple):
     doc: str = ""  # what the file says of itself: module docstring, leading comment
     exports: tuple[str, ...] | None = None  # the names a file says it offers, where it says so
     complexity: bytes = b""  # per symbol, how many ways lead through a function, 0 for what is none; packed
+    ends: tuple[End, ...] = ()  # stored apart, as the flow is: bridges are joined without the rest
     flow: Flow | None = None  # stored apart: the linker reads it without the rest

@@ -6,6 +6,7 @@
     check     ruff over the changed Python files        said where there is no ruff, or it fails
     history   one run of `git log`                      none where there is none
     link      what each name means, in parallel         a file that cannot be linked is said, and has no links
+    bridge    what languages say to one another         a bridge that fails is said
     store     make it the store                         fatal: the disk is full; the last store stays
 
 In: a folder. Out: its store, up to date, and a `Summary`.
@@ -24,7 +25,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
-from concordance import batch, linking, noted, parallel, passing
+from concordance import batch, bridging, linking, noted, parallel, passing
 from concordance.collect import history, patterns, ruff, source
 from concordance.collect.classify import header_language
 from concordance.config import Config, cache_folder
@@ -315,6 +316,12 @@ class Build:
                 work.all()
         kept.rows, kept.tables = work.rows, work.kept
         summary.named, summary.resolved = writer.asked.counted()
+        with self._step("bridge"):
+            writer.index()
+            if work.whole:
+                bridging.run(writer, self.root, config.roots, failed)
+            else:
+                bridging.update(writer, self.root, config.roots, failed)
         with self._step("pass"):
             if work.whole:
                 passing.run(writer)

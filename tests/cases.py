@@ -13,7 +13,7 @@ from concordance.model import FileFacts, Symbol
 HOME = Path(__file__).parent / "cases"
 _FENCE = re.compile(r"^(`{3,}|~{3,})[ \t]*(\S*)[ \t]*(.*?)[ \t]*\n(.*?)^\1[ \t]*$", re.M | re.S)
 _CARETS = re.compile(r"^[ \t]*(?:#|//|--|;|%|\.\.|<!--|/\*|rem)?[ \t]*(\^+)[ \t]+(.*?)(?:[ \t]*(?:-->|\*/))?$")
-_LISTS = ("symbols", "imports", "errors", "docs", "details", "parts", "terms")
+_LISTS = ("symbols", "imports", "errors", "docs", "details", "parts", "terms", "bridges")
 _PARAMETER_SEPARATOR = ", "
 
 

@@ -12,7 +12,7 @@ from itertools import accumulate
 from concordance import plugins
 from concordance.model import FileFacts, Finding, Kind, Language, Metrics, Severity
 
-from . import rulebook, terms
+from . import bridging, rulebook, terms
 from .comments import Comments
 from .draft import Draft
 from .macros import Macros
@@ -81,6 +81,7 @@ def _complete(source: Source, draft: Draft) -> FileFacts:
     _document(source, draft, comments)
     facts = draft.facts()
     facts = facts._replace(findings=(*facts.findings, *_judge(draft, facts)))
+    facts = _bridged(draft, facts)
     return facts._replace(
         terms=terms.terms(facts, comments.texts(), draft.prose), metrics=_metrics(source, comments, draft)
     )
@@ -92,6 +93,15 @@ def _judge(draft: Draft, facts: FileFacts) -> tuple[Finding, ...]:
         return rulebook.findings(draft, facts)
     except Exception as error:
         return (Finding("rules", Severity.ERROR, f"the rules failed: {type(error).__name__}: {error}", 1),)
+
+
+def _bridged(draft: Draft, facts: FileFacts) -> FileFacts:
+    """The facts with the ends of bridges; a reader of them that fails costs them alone."""
+    try:
+        return facts._replace(ends=bridging.ends(draft, facts))
+    except Exception as error:
+        message = f"the ends of bridges were not read: {type(error).__name__}: {error}"
+        return facts._replace(findings=(*facts.findings, Finding("bridges", Severity.ERROR, message, 1)))
 
 
 def _document(source: Source, draft: Draft, comments: Comments) -> None:

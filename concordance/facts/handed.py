@@ -27,6 +27,7 @@ class Reading(NamedTuple):
     key: bytes  # of the cache; empty where there is nothing to keep
     problems: int  # findings that say that it could not be read whole
     cached: bool
+    ends: bytes = b""  # of bridges, empty where it has none
 
 
 class Linkable(NamedTuple):
@@ -52,6 +53,7 @@ class Before(NamedTuple):
     flow: bytes
     form: tuple[str, ...]  # what else of its line in the ledger may tell those who look for files
     rank: float | None
+    ends: bytes = b""  # of bridges
 
     def is_other(self, now: Mapping[str, tuple[str, bool]]) -> bool:
         """Whether it has other tests than it has now, or in another order, or what it keeps is of another kind."""

@@ -17,7 +17,7 @@ from concordance.model import Links, packed, unpacked
 
 from . import schema
 from .graph import remapped
-from .pack import pack, unpack_links
+from .pack import pack, unpack_asks, unpack_links
 
 Columns = tuple[bytes, ...]
 
@@ -40,6 +40,7 @@ class LinkedFile(NamedTuple):
     mentions: bytes = b""  # digests of the names that it asks others for, rising
     files: bytes = b""  # the bases of the files that it leads to in any way
     included: bytes | None = None  # in the C family: the bases of the files that it includes, in order
+    asks: bytes = b""  # the names that other languages may define, packed
 
 
 class Rest(NamedTuple):
@@ -103,6 +104,14 @@ def _put_own(run: sqlite3.Connection, row: LinkedFile) -> None:
     leads = (row.file, row.base, row.included, row.files, row.loads, row.edges)
     run.execute("INSERT OR REPLACE INTO led VALUES (?, ?, ?, ?, ?, ?)", leads)
     run.execute("INSERT OR REPLACE INTO mention VALUES (?, ?)", (row.file, row.mentions))
+    _put_asks(run, row)
+
+
+def _put_asks(run: sqlite3.Connection, row: LinkedFile) -> None:
+    if row.asks:
+        run.execute("INSERT OR REPLACE INTO asks VALUES (?, ?)", (row.file, row.asks))
+    else:
+        run.execute("DELETE FROM asks WHERE file = ?", (row.file,))
 
 
 def part(run: sqlite3.Connection, file: int) -> Part | None:
@@ -126,17 +135,26 @@ def replace(run: sqlite3.Connection, row: LinkedFile) -> tuple[Part, Part]:
         run.execute("UPDATE linked SET imports = ?, named = ?, resolved = ? WHERE file = ?", told)
         run.execute("UPDATE mention SET names = ? WHERE file = ?", (row.mentions, row.file))
         run.execute("UPDATE led SET files = ?, included = ? WHERE file = ?", (row.files, row.included, row.file))
+        _put_asks(run, row)
     else:
         _put_own(run, row)
         _differ(run, had, new)
     return had, new
 
 
+def asks_other(run: sqlite3.Connection, row: LinkedFile) -> bool:
+    """Whether a file asks other languages for other names than it did, or who in it asks is another."""
+    had = run.execute("SELECT packed, base FROM asks JOIN led USING (file) WHERE file = ?", (row.file,)).fetchone()
+    was = [(one.name, one.user - had[1], one.roles) for one in unpack_asks(had[0])] if had else []
+    now = [(one.name, one.user - row.base, one.roles) for one in unpack_asks(row.asks)] if row.asks else []
+    return was != now
+
+
 def remove(run: sqlite3.Connection, file: int) -> Part:
     """Takes a file's part out, and gives it."""
     had = part(run, file) or Part()
     _differ(run, had, Part())
-    for table in ("link", "linked", "led", "mention"):
+    for table in ("link", "linked", "led", "mention", "asks"):
         run.execute(f"DELETE FROM {table} WHERE file = ?", (file,))  # noqa: S608
     return had
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from concordance.model import FileFacts, Finding, Flow, Import, Links, Metrics, Scope, Target, Term
+from concordance.model import Ask, End, FileFacts, Finding, Flow, Import, Links, Metrics, Scope, Target, Term
 
 
 class Columns(NamedTuple):
@@ -41,6 +41,7 @@ class Named(NamedTuple):
     doc: msgspec.Raw = msgspec.Raw()
     exports: msgspec.Raw = msgspec.Raw()
     complexity: msgspec.Raw = msgspec.Raw()
+    ends: msgspec.Raw = msgspec.Raw()
     flow: msgspec.Raw = msgspec.Raw()
 
 
@@ -88,6 +89,7 @@ class Judged(NamedTuple):
     doc: msgspec.Raw = msgspec.Raw()
     exports: msgspec.Raw = msgspec.Raw()
     complexity: bytes = b""
+    ends: msgspec.Raw = msgspec.Raw()
     flow: msgspec.Raw = msgspec.Raw()
 
 
@@ -183,17 +185,37 @@ def unpack_imports(data: bytes) -> tuple[Import, ...]:
     return found
 
 
+@cache
+def _ends_decoder() -> msgspec.msgpack.Decoder[tuple[End, ...]]:
+    return msgspec.msgpack.Decoder(tuple[End, ...])
+
+
+def unpack_ends(data: bytes) -> tuple[End, ...]:
+    """Bytes as a file's ends of bridges."""
+    return _ends_decoder().decode(data)
+
+
 def unpack_links(data: bytes) -> Links:
     """Bytes as a file's links."""
     return _links_decoder().decode(data)
 
 
-def pack(facts: FileFacts | Flow | Links) -> bytes:
+def pack(facts: FileFacts | Flow | Links | tuple[End, ...]) -> bytes:
     """Facts as bytes. A lone surrogate, which a string literal can spell, is no text: it becomes "?"."""
     try:
         return _encoder().encode(facts)
     except UnicodeEncodeError:
         return _encoder().encode(_text_only(facts))
+
+
+def packed_asks(asks: list[Ask]) -> bytes:
+    """The names that a file asks other languages for, as bytes."""
+    return _encoder().encode(asks)
+
+
+def unpack_asks(data: bytes) -> list[Ask]:
+    """The names that a file asks other languages for."""
+    return msgspec.msgpack.decode(data, type=list[Ask])
 
 
 def pack_targets(targets: list[Target]) -> bytes:

@@ -74,6 +74,11 @@ def clusters_from(data: bytes) -> list[tuple[int, list[int]]]:
     return msgspec.msgpack.decode(data, type=list[tuple[int, list[int]]]) if data else []
 
 
+def looked_up_from(data: bytes) -> tuple[list[str], list[int]]:
+    """What bridges were joined by: names whose carriers were asked for, and ids whose users were."""
+    return msgspec.msgpack.decode(data, type=tuple[list[str], list[int]]) if data else ([], [])
+
+
 def paths_from(data: bytes) -> list[str]:
     """Some paths."""
     return [os.fsdecode(path) for path in msgspec.msgpack.decode(data, type=list[bytes])] if data else []

@@ -13,12 +13,22 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from concordance.model import Category, Change, File, FileFacts, Finding, Flow, Links, Term, Trust
+from concordance.model import Category, Change, End, File, FileFacts, Finding, Flow, Links, Term, Trust
 
 from . import pack, schema
 from .handed import Learned
 from .linkrows import Columns, rows_of
-from .pack import Named, Outline, unpack, unpack_flow, unpack_links, unpack_named, unpack_outline, unpack_terms
+from .pack import (
+    Named,
+    Outline,
+    unpack,
+    unpack_ends,
+    unpack_flow,
+    unpack_links,
+    unpack_named,
+    unpack_outline,
+    unpack_terms,
+)
 from .store import Store
 from .touched import Aspect
 
@@ -97,6 +107,11 @@ class Facts(Store):
         kept = said({*own, *theirs}, row[0])
         return sorted(kept, key=lambda finding: (finding.line, finding.col, finding.by, finding.message))
 
+    def ends(self, path: str) -> tuple[End, ...]:
+        """What a file says to other languages."""
+        packed = self._packed("ends", path)
+        return self._decoded(unpack_ends, packed) if packed is not None else ()
+
     def names_in(self, path: str) -> Named:
         """The names and scopes of a file; none where it was not read."""
         packed = self._packed("facts", path)
@@ -104,22 +119,22 @@ class Facts(Store):
 
     def named(self, name: str) -> list[Place]:
         """Every symbol of a name."""
-        query = f"{_SYMBOL} WHERE name = ? ORDER BY file.path, place"
-        return [_place(row) for row in self._all(query, (name,))]
+        query = f"{SYMBOL} WHERE name = ? ORDER BY file.path, place"
+        return [place_of(row) for row in self._all(query, (name,))]
 
     def symbols(self, after: tuple[str, str, int], limit: int) -> list[Place]:
         """Symbols in the order of their names, behind the one at (name, path, place)."""
-        query = f"{_SYMBOL} WHERE (name, path, place) > (?, ?, ?) AND name >= ? ORDER BY name, path, place LIMIT ?"
+        query = f"{SYMBOL} WHERE (name, path, place) > (?, ?, ?) AND name >= ? ORDER BY name, path, place LIMIT ?"
         name, path, place = after
         values = (name, schema.stored_path(path), place, name, limit)
-        return [_place(row) for row in self._rows(query, values)]
+        return [place_of(row) for row in self._rows(query, values)]
 
     def starting(self, prefix: str, limit: int) -> list[Place]:
         """The symbols whose names begin with some letters, the shortest first."""
         # The names first: to look up the files of all that begin with `test` would take ten times as long.
         names = "SELECT DISTINCT name FROM symbol WHERE name > ? AND name < ? ORDER BY length(name), name LIMIT ?"
-        query = f"{_SYMBOL} WHERE name IN ({names}) ORDER BY length(name), name, file.path, place LIMIT ?"
-        return [_place(row) for row in self._rows(query, (prefix, prefix + "\U0010ffff", limit, limit))]
+        query = f"{SYMBOL} WHERE name IN ({names}) ORDER BY length(name), name, file.path, place LIMIT ?"
+        return [place_of(row) for row in self._rows(query, (prefix, prefix + "\U0010ffff", limit, limit))]
 
     def initialled(self, letters: str) -> list[str]:
         """The names that have some capital letters in them, in this order, the first at their beginning."""
@@ -153,9 +168,9 @@ class Facts(Store):
 
     def place(self, identity: int) -> Place | None:
         """The symbol of an id; a file's has the place -1, no name and line 1."""
-        row = self._row(f"{_SYMBOL} WHERE symbol.id = ?", identity)
+        row = self._row(f"{SYMBOL} WHERE symbol.id = ?", identity)
         if row:
-            return _place(row)
+            return place_of(row)
         row = self._row("SELECT path, language, category FROM file WHERE base = ?", identity)
         if row is None:
             return None
@@ -166,16 +181,16 @@ class Facts(Store):
         wanted = sorted(set(identities))
         found: dict[int, Place] = {}
         for part in _parts(wanted):
-            query = f"{_SYMBOL} WHERE symbol.id IN ({', '.join('?' * len(part))})"
-            found.update((row[0], _place(row)) for row in self._all(query, part))
+            query = f"{SYMBOL} WHERE symbol.id IN ({', '.join('?' * len(part))})"
+            found.update((row[0], place_of(row)) for row in self._all(query, part))
         files = ((identity, self.place(identity)) for identity in wanted if identity not in found)
         found.update((identity, place) for identity, place in files if place is not None)
         return found
 
     def symbols_in(self, path: str) -> list[Place]:
         """Every symbol of a file, in the order of the text."""
-        query = f"{_SYMBOL} WHERE file.path = ? ORDER BY place"
-        return [_place(row) for row in self._rows(query, (schema.stored_path(path),))]
+        query = f"{SYMBOL} WHERE file.path = ? ORDER BY place"
+        return [place_of(row) for row in self._rows(query, (schema.stored_path(path),))]
 
     def distinct_names(self, first: str, shortest: int, longest: int) -> list[str]:
         """The names of symbols that begin with a letter and have about a length."""
@@ -390,12 +405,13 @@ def _parts(values: Iterable[int]) -> Iterator[tuple[int, ...]]:
         yield part
 
 
-def _place(row: tuple[Any, ...]) -> Place:
+def place_of(row: tuple[Any, ...]) -> Place:
+    """The symbol of a row that `SYMBOL` selects."""
     path, declaration, public = schema.path_from(row[3]), bool(row[6]), bool(row[8])
     return Place(row[0], row[1], row[2], path, row[4], row[5], declaration, row[7], public, *row[9:])
 
 
-_SYMBOL = (
+SYMBOL = (
     "SELECT symbol.id, name, kind, path, place, line, declaration, col, public, symbol.key, language, category "
     "FROM symbol JOIN file ON symbol.file = file.id"
 )

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 
 from concordance.model import Change, File
 
-VERSION = 8
+VERSION = 9
 _TIMES, _ALWAYS = 4, 100_000  # ids: of those that the first build gave, and beside them
 
 _TYPES = {"int": "INTEGER", "str": "TEXT", "float": "REAL", "bool": "INTEGER", "bytes": "BLOB"}
@@ -33,23 +33,24 @@ def _columns(row: type[Any]) -> str:
 
 # What linking gives. Each file's part is kept as it was given, too, so that one can be put in place of another: what a
 # file mentions, where it leads and its share of the rest lie apart, for each is read without the others.
-LINKED = ("link", "linked", "led", "mention", "used", "missed", "override", "extends")
+LINKED = ("link", "linked", "led", "mention", "asks", "used", "missed", "override", "extends")
 LINK_TABLES = """
 CREATE TABLE link (file INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE linked (file INTEGER PRIMARY KEY, imports BLOB, named INTEGER, resolved INTEGER, uses BLOB, rest BLOB);
 CREATE TABLE led (file INTEGER PRIMARY KEY, base INTEGER, included BLOB, files BLOB, loads BLOB, edges BLOB);
 CREATE TABLE mention (file INTEGER PRIMARY KEY, names BLOB);
+CREATE TABLE asks (file INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE used (target INTEGER, user INTEGER, roles INTEGER, trust INTEGER, times INTEGER);
 CREATE TABLE missed (name TEXT PRIMARY KEY, calls INTEGER, uses INTEGER) WITHOUT ROWID;
 CREATE TABLE override (symbol INTEGER, target INTEGER, trust INTEGER);
 CREATE TABLE extends (symbol INTEGER, target INTEGER)
 """
 LINK_INDEXES = """
-CREATE INDEX used_target ON used (target, user);
-CREATE INDEX override_symbol ON override (symbol);
-CREATE INDEX override_target ON override (target);
-CREATE INDEX extends_symbol ON extends (symbol);
-CREATE INDEX extends_target ON extends (target)
+CREATE INDEX IF NOT EXISTS used_target ON used (target, user);
+CREATE INDEX IF NOT EXISTS override_symbol ON override (symbol);
+CREATE INDEX IF NOT EXISTS override_target ON override (target);
+CREATE INDEX IF NOT EXISTS extends_symbol ON extends (symbol);
+CREATE INDEX IF NOT EXISTS extends_target ON extends (target)
 """
 
 TABLES = f"""{LINK_TABLES};
@@ -57,6 +58,7 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE file (id INTEGER PRIMARY KEY, base INTEGER, rank REAL, {_columns(File)});
 CREATE TABLE facts (file INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE flow (file INTEGER PRIMARY KEY, packed BLOB);
+CREATE TABLE ends (file INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE remark (file INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE symbol (id INTEGER PRIMARY KEY, name TEXT, kind TEXT, file INTEGER, place INTEGER, line INTEGER,
   declaration INTEGER, col INTEGER, public INTEGER, key TEXT, test INTEGER);
@@ -69,11 +71,11 @@ CREATE TABLE macro (file INTEGER PRIMARY KEY, packed BLOB);
 
 # Made after the rows of a first build: filling a sorted index row by row costs several times more.
 INDEXES = f"""{LINK_INDEXES};
-CREATE UNIQUE INDEX file_path ON file (path);
-CREATE INDEX file_base ON file (base);
-CREATE INDEX symbol_name ON symbol (name);
-CREATE INDEX symbol_file ON symbol (file);
-CREATE INDEX symbol_test ON symbol (id) WHERE test;
+CREATE UNIQUE INDEX IF NOT EXISTS file_path ON file (path);
+CREATE INDEX IF NOT EXISTS file_base ON file (base);
+CREATE INDEX IF NOT EXISTS symbol_name ON symbol (name);
+CREATE INDEX IF NOT EXISTS symbol_file ON symbol (file);
+CREATE INDEX IF NOT EXISTS symbol_test ON symbol (id) WHERE test;
 """
 
 BESIDE = ("-wal", "-shm", "-journal")  # what SQLite lays beside a database

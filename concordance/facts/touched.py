@@ -31,6 +31,8 @@ class Aspect(StrEnum):
     NAME = "name"  # which symbols have a name; the key is the name
     TERM = "term"  # in about how many files a word stands; the key is the word
     CONCEPT = "concept"  # which files a word tells of; the key is the word
+    CROSSED = "crossed"  # which bridges begin or end in it
+    ACROSS = "across"  # which bridges have a name; the key is the name
     HISTORY = "history"
     PATHS = "paths"  # that a file is there
 

@@ -21,7 +21,7 @@ def readers() -> str:
 
 def linkers() -> str:
     """The version of all that is worked out from facts: what others worked out is worked out anew."""
-    return _digest(["linking.py", "passing.py"], ["facts", "link", "passes"], "")
+    return _digest(["linking.py", "bridging.py", "passing.py"], ["facts", "link", "passes"], "")
 
 
 def pages() -> str:

@@ -7,7 +7,6 @@ the last complete store until the next one is complete.
 
 from __future__ import annotations
 
-import errno
 import glob
 import os
 import sqlite3
@@ -25,15 +24,12 @@ from concordance.model import RUN, Change, File, Finding
 
 from . import linkrows, schema
 from .asked import Asked
+from .crossed import Crossed
+from .failures import is_no_space, is_of_disk
 from .handed import Before, Learned, Linkable, Reading
 from .linkrows import LinkedFile
 from .pack import unpack_terms
 from .touched import Aspect, Known, Touched, band
-
-# What SQLite says where the disk, not the store, is at fault.
-_DISK = frozenset((sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN,
-                   sqlite3.SQLITE_BUSY, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM, sqlite3.SQLITE_TOOBIG))  # fmt: skip
-_NO_SPACE = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 
 
 class Writer:
@@ -52,6 +48,8 @@ class Writer:
         self.added: set[str] = set()
         self.retested = False  # whether there are other tests than before
         self.led: list[tuple[linkrows.Part, linkrows.Part]] = []  # parts of files that were linked, before and after
+        self.relinked: set[int] = set()  # the files of those that are not as they were
+        self.asks_other = False  # whether a file asks other languages for other names
         self.moved: dict[int, int] = {}  # the ids of symbols and files that are others now
         self._old_bases: list[tuple[int, str]] = []  # with the paths of the files that have them, rising
         self._new_bases: list[tuple[int, str]] = []  # likewise, of this update
@@ -100,7 +98,7 @@ class Writer:
             self._put(readings)
 
     def _put(self, readings: Iterable[Reading]) -> None:
-        files, facts, flows, symbols = [], [], [], []
+        files, facts, flows, ends, symbols = [], [], [], [], []
         for reading in readings:
             path = reading.file.path
             identity = self._ids.get(path)
@@ -126,12 +124,15 @@ class Writer:
                 facts.append((identity, reading.packed))
             if reading.flow:
                 flows.append((identity, reading.flow))
+            if reading.ends:
+                ends.append((identity, reading.ends))
             symbols += [(base + 1 + s[2], s[0], s[1], identity, *s[2:]) for s in reading.symbols]
             self.terms.update(reading.terms)
         run = self._connection.executemany
         run(f"INSERT INTO file (id, base, rank, {schema.FILE_COLUMNS}) VALUES (?, ?, ?, {schema.FILE_MARKS})", files)  # noqa: S608
         run("INSERT INTO facts VALUES (?, ?)", facts)
         run("INSERT INTO flow VALUES (?, ?)", flows)
+        run("INSERT INTO ends VALUES (?, ?)", ends)
         run("INSERT INTO symbol VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", symbols)
 
     def _new_base(self, path: str, symbols: int) -> int:
@@ -169,16 +170,17 @@ class Writer:
         file = known.file
         if known.packed:
             self.terms.subtract({term.text for term in unpack_terms(known.packed)})
-        query = "SELECT base, rank, (SELECT packed FROM flow WHERE file = id) FROM file WHERE id = ?"
-        base, rank, flow = run(query, (identity,)).fetchone()
+        query = (
+            "SELECT base, rank, (SELECT packed FROM flow WHERE file = id), (SELECT packed FROM ends WHERE file = id) "
+            "FROM file WHERE id = ?"
+        )
+        base, rank, flow, ends = run(query, (identity,)).fetchone()
         keys, kinds = tuple(row[7] for row in known.symbols), tuple((row[1], bool(row[8])) for row in known.symbols)
         form = (file.category, file.skip, file.note)
-        had = Before(identity, base, file.path, file.language, keys, kinds, flow or b"", form, rank)
+        had = Before(identity, base, file.path, file.language, keys, kinds, flow or b"", form, rank, ends or b"")
         run("DELETE FROM file WHERE id = ?", (identity,))
-        run("DELETE FROM facts WHERE file = ?", (identity,))
-        run("DELETE FROM flow WHERE file = ?", (identity,))
-        run("DELETE FROM remark WHERE file = ?", (identity,))
-        run("DELETE FROM symbol WHERE file = ?", (identity,))
+        for table in ("facts", "flow", "ends", "remark", "symbol"):
+            run(f"DELETE FROM {table} WHERE file = ?", (identity,))  # noqa: S608
         return self.before.setdefault(file.path, had)
 
     def put_changes(self, changes: Iterable[Change]) -> None:
@@ -228,12 +230,15 @@ class Writer:
                 had = linkrows.remove(self._connection, file)
                 self._linked(file, had, linkrows.Part())
             for row in rows:
+                self.asks_other |= linkrows.asks_other(self._connection, row)
                 self._linked(row.file, *linkrows.replace(self._connection, row))
 
     def _linked(self, file: int, before: linkrows.Part, after: linkrows.Part) -> None:
         """Notes what linking a file anew has changed; of one that is gone, its own pages are gone, too."""
         self.touched.linked(self._paths.get(file, ""), before, after, self.moved, self.owner)
         self.led.append((before, after))
+        if before != after:
+            self.relinked.add(file)
 
     @cached_property
     def _paths(self) -> dict[int, str]:
@@ -326,6 +331,17 @@ class Writer:
         """What the linker looks up when it links a few files."""
         return Asked(self._connection, self._guarded, os.path.dirname(self.path))
 
+    @property
+    def crossed(self) -> Crossed:
+        """What bridges are joined by."""
+        return Crossed(self._connection, self._guarded)
+
+    def index(self) -> None:
+        """Makes the indexes of a first build, when all that is looked up by them is written."""
+        with self._guarded():
+            for statement in schema.INDEXES.split(";") if self.fresh else ():
+                self._connection.execute(statement)
+
     @contextmanager
     def _guarded(self) -> Iterator[None]:
         """Leaves the store as it was where it cannot be written, and says why."""
@@ -333,10 +349,10 @@ class Writer:
             yield
         except (OSError, sqlite3.Error, TypeError, ValueError) as error:
             self.abandon()
-            if not self.fresh and not _is_of_disk(error):
+            if not self.fresh and not is_of_disk(error):
                 raise StoreBroken(f"the store {self.path} is damaged: {error}", "Build again") from error
             folder = os.path.dirname(self.path)
-            advice = "Free some space on that disk" if _is_no_space(error) else f"See that {folder} may be written"
+            advice = "Free some space on that disk" if is_no_space(error) else f"See that {folder} may be written"
             message = f"the store {self.path} could not be written: {error}"
             raise StoreFailed(message, f"{advice}, and build again; the last complete store is as it was") from error
 
@@ -396,21 +412,6 @@ class Writer:
 def _other(before: dict[Any, bytes], after: dict[Any, bytes]) -> list[Any]:
     """The keys of what is not the same in both."""
     return [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
-
-
-def _code(error: Exception) -> int:
-    """SQLite's code, without the details in its higher bits."""
-    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
-
-
-def _is_of_disk(error: Exception) -> bool:
-    return isinstance(error, OSError) or _code(error) in _DISK
-
-
-def _is_no_space(error: Exception) -> bool:
-    if isinstance(error, OSError):
-        return error.errno in _NO_SPACE
-    return _code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)  # the latter where a quota or limit is reached
 
 
 def _remove(paths: Iterable[str]) -> None:

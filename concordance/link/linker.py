@@ -15,8 +15,8 @@ from concordance import plugins
 from concordance.facts.graph import targets_of
 from concordance.facts.handed import Linkable
 from concordance.facts.linkrows import LinkedFile
-from concordance.facts.pack import pack, pack_targets
-from concordance.model import ROLES, TYPES, Import, Kind, Links, Role, Target, Trust, packed, unpacked
+from concordance.facts.pack import pack, pack_targets, packed_asks
+from concordance.model import ROLES, TYPES, Ask, Import, Kind, Links, Role, Target, Trust, packed, unpacked
 
 from . import loading, runs
 from .shown import mentions
@@ -110,8 +110,13 @@ class Linker:
         return LinkedFile(
             row.id, pack(links), uses, missed, overrides, edges, len(file.op), resolved, row.base, loads, extends,
             self.aim(number), mentions(file), self._files(found, uses, edges, overrides, extends, loads),
-            self._included(names, number),
+            self._included(names, number), self._asks(names, file, found),
         )  # fmt: skip
+
+    def _asks(self, names: Names | None, file: Loaded, found: list[Found]) -> bytes:
+        asks: Callable[[Loaded, list[Found]], list[Ask]] | None = getattr(names, "asks", None)
+        rows = asks(file, found) if asks is not None else []
+        return packed_asks(rows) if rows else b""
 
     def _included(self, names: Names | None, number: int) -> bytes | None:
         included: Callable[[int], list[int]] | None = getattr(names, "included", None)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.model import KINDS, Kind, Op, Trust, unpacked
+from concordance.model import KINDS, Ask, Kind, Op, Trust, unpacked
 
+from .pythonasks import Asks
 from .pythonclasses import Classes
 from .pythonoffers import Place
 from .pythonown import CLASS, FUNCTION, INSTANCE, MODULE, OUTER, OWN, OWN_CLASS, SUPER, Values
@@ -38,6 +39,7 @@ class PythonNames:
         self.world = world
         self.classes = Classes(world)
         self.values = Evaluator(self.classes)
+        self._asks = Asks(self.values)
         self._known: dict[str, list[int]] = {}
         self._all: dict[str, list[int]] | None = None
 
@@ -80,6 +82,10 @@ class PythonNames:
     def runs(self, file: Loaded, called: set[tuple[int, int]]) -> Iterator[Edge]:
         """What runs along with what, though no name says so; `called` are what is called, and by whom."""
         return Runs(self.values).edges(file, called)
+
+    def asks(self, file: Loaded, found: list[Found]) -> list[Ask]:
+        """The names that other languages may define."""
+        return self._asks.of(file, found)
 
     def found(self, file: Loaded) -> list[Found]:
         """What the expressions of a file name."""

@@ -242,6 +242,10 @@ class World:
         """The base of the file of an id."""
         return self._bases[bisect_right(self._bases, (identity, len(self.files))) - 1][0]
 
+    def number_of_base(self, base: int) -> int:
+        """The number of the file that has a base."""
+        return self._bases[bisect_right(self._bases, (base, len(self.files))) - 1][1]
+
     def owner(self, identity: int) -> tuple[Loaded, int]:
         """The file of an id, and the symbol's place in it (-1: the file itself)."""
         base, number = self._bases[bisect_right(self._bases, (identity, len(self.files))) - 1]

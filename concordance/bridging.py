@@ -1,0 +1,100 @@
+"""Joins the ends of bridges when all files are linked, and lays what is joined in the store.
+
+In: the ends that files state, and the names that they ask other languages for. Out: `Bridge` rows, in an order that
+does not depend on the one in which files were read. They are joined anew where an update has changed an end, a name
+that is asked for, or what was looked up to join them; else only ids are put in place of others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from concordance import plugins
+from concordance.config import Roots
+from concordance.facts import passed
+from concordance.facts.crossed import Crossed, bridges_from, packed_bridges
+from concordance.facts.linkrows import rows_of
+from concordance.facts.pack import unpack_ends
+from concordance.facts.touched import Aspect
+from concordance.facts.write import Writer
+from concordance.link.crossing import Crossing
+from concordance.link.tree import Tree
+from concordance.model import Bridge, End
+
+BRIDGES = "concordance.link.bridges"
+# What a fault in a bridge, or a text that nobody has thought of, may raise.
+_FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+Failed = Callable[[str, str], None]
+_ROWS, _LOOKED_UP = "bridges", "bridges hang on"
+
+
+def run(writer: Writer, root: str, roots: Roots, failed: Failed) -> None:
+    """Joins all; `failed` is told of a bridge that could not be joined, which costs its own rows."""
+    crossed = writer.crossed
+    before = _moved(bridges_from(writer.asked.passed(_ROWS)), writer.moved)
+    rows = list(_joined(crossed, Tree(root, writer.ledger(), roots), failed))
+    writer.put_pass(_ROWS, packed_bridges(rows))
+    writer.put_pass(_LOOKED_UP, passed.encoded(crossed.looked_up))
+    other = {*before} ^ {*rows}
+    writer.touched.add(Aspect.ACROSS, {row.name for row in other})
+    writer.touched.add(Aspect.CROSSED, {writer.owner(one) for row in other for one in (row.source, row.target) if one})
+
+
+def update(writer: Writer, root: str, roots: Roots, failed: Failed) -> None:
+    """Joins all again, where an update may have changed any of it."""
+    names, targets = passed.looked_up_from(writer.asked.passed(_LOOKED_UP))
+    if _is_other(writer, frozenset(names), frozenset(targets)):
+        run(writer, root, roots, failed)
+    elif writer.moved:
+        now = writer.moved
+        rows = bridges_from(writer.asked.passed(_ROWS))
+        moved = _moved(rows, now)
+        if moved != rows:
+            writer.put_pass(_ROWS, packed_bridges(moved))
+        if not now.keys().isdisjoint(targets):
+            writer.put_pass(_LOOKED_UP, passed.encoded((names, [now.get(one, one) for one in targets])))
+
+
+def _moved(rows: list[Bridge], now: Mapping[int, int]) -> list[Bridge]:
+    """Bridges with the ids that their ends have now."""
+    if not now:
+        return rows
+    at = now.get
+    return [row._replace(source=at(row.source, row.source), target=at(row.target, row.target)) for row in rows]
+
+
+def _joined(crossed: Crossed, tree: Tree, failed: Failed) -> Iterator[Bridge]:
+    """What all bridges give, each in the order in which it gives it."""
+    crossing = Crossing(crossed, tree)
+    for name in plugins.names(BRIDGES):
+        try:
+            yield from list(dict.fromkeys(plugins.load(BRIDGES, name).join(crossing)))
+        except _FAULTS as error:
+            failed(f"the bridge {name}", f"{type(error).__name__}: {error}")
+
+
+def _is_other(writer: Writer, names: frozenset[str], targets: frozenset[int]) -> bool:
+    """Whether what was joined may be other than it was; `names` and `targets` are what it was joined by."""
+    crossed = writer.crossed
+    if writer.added or writer.asks_other:
+        return True
+    for had in writer.before.values():
+        now = crossed.ends_of(had.id)
+        if bool(now) != bool(had.ends) or (had.ends and _unplaced(unpack_ends(had.ends)) != _unplaced(now)):
+            return True
+        other = {*had.keys} ^ {*crossed.keys(had.id)}
+        if not names.isdisjoint(key.rpartition(".")[2].partition("+")[0] for key in other):
+            return True
+    if any(crossed.ends_of(file) for file in writer.relinked):
+        return True
+    for old, new in writer.led if targets else ():
+        if old.uses != new.uses:
+            other_uses = {*rows_of(old.uses)} ^ {*rows_of(new.uses)}
+            if not targets.isdisjoint(row[0] for row in other_uses):
+                return True
+    return False
+
+
+def _unplaced(ends: Iterable[End]) -> list[End]:
+    """Ends without where they stand, which a line above moves."""
+    return [end._replace(line=0, col=0) for end in ends]

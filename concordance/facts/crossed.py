@@ -1,0 +1,125 @@
+"""What bridges are joined by: the ends that files state, the names that they ask for, and who carries a name.
+
+In: the connection of a store that is being written. Out: rows of `model.py`. Every name that was looked up is known
+afterwards: as long as nobody else carries it, what was joined by it holds.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+
+import msgspec
+
+from concordance.model import Ask, Bridge, End, Links, Occurrences
+
+from . import schema
+from .pack import unpack_asks, unpack_ends, unpack_links, unpack_named, unpack_names
+from .read import SYMBOL, Place, place_of
+
+_Rows = list[Bridge]
+
+
+def packed_bridges(rows: Iterable[Bridge]) -> bytes:
+    """Bridges as bytes; a lone surrogate, which a literal can spell, is no text."""
+    listed = list(rows)
+    try:
+        return msgspec.msgpack.encode(listed)
+    except UnicodeEncodeError:
+        return msgspec.msgpack.encode([_plain(row) for row in listed])
+
+
+def bridges_from(data: bytes) -> list[Bridge]:
+    """Bridges of bytes."""
+    return msgspec.msgpack.decode(data, type=_Rows) if data else []
+
+
+def _plain(row: Bridge) -> Bridge:
+    text = [one.encode("utf-8", "replace").decode() if isinstance(one, str) else one for one in row]
+    return Bridge._make(text)._replace(more=())
+
+
+class Crossed:
+    """Answers from the tables."""
+
+    def __init__(self, connection: sqlite3.Connection, guarded: Callable[[], AbstractContextManager[None]]) -> None:
+        self._run, self._guarded = connection, guarded
+        self._named: dict[str, list[Place]] = {}
+        self._used: set[int] = set()
+
+    def ends(self) -> dict[int, tuple[End, ...]]:
+        """The ends of every file that has any, by its id."""
+        with self._guarded():
+            return {file: unpack_ends(packed) for file, packed in self._run.execute("SELECT file, packed FROM ends")}
+
+    def asks(self) -> dict[int, list[Ask]]:
+        """The names that files ask other languages for, by the files' ids."""
+        with self._guarded():
+            rows = self._run.execute("SELECT file, packed FROM asks").fetchall()
+            return {file: unpack_asks(packed) for file, packed in rows}
+
+    def named(self, name: str) -> list[Place]:
+        """Every symbol of a name, in the order of paths."""
+        found = self._named.get(name)
+        if found is None:
+            query = f"{SYMBOL} WHERE name = ? ORDER BY file.path, place"
+            with self._guarded():
+                found = [place_of(row) for row in self._run.execute(query, (name,))]
+            self._named[name] = found
+        return found
+
+    @property
+    def looked_up(self) -> tuple[list[str], list[int]]:
+        """The names whose carriers were asked for, and the ids whose users were."""
+        return sorted(self._named), sorted(self._used)
+
+    def ends_of(self, file: int) -> tuple[End, ...]:
+        """The ends of one file."""
+        with self._guarded():
+            row = self._run.execute("SELECT packed FROM ends WHERE file = ?", (file,)).fetchone()
+        return unpack_ends(row[0]) if row else ()
+
+    def keys(self, file: int) -> list[str]:
+        """The keys of a file's symbols."""
+        with self._guarded():
+            return [row[0] for row in self._run.execute("SELECT key FROM symbol WHERE file = ?", (file,))]
+
+    def symbols_in(self, file: int) -> list[Place]:
+        """Every symbol of a file, by place."""
+        with self._guarded():
+            return [place_of(r) for r in self._run.execute(f"{SYMBOL} WHERE symbol.file = ? ORDER BY place", (file,))]
+
+    def place(self, identity: int) -> Place | None:
+        """The symbol of an id; None where it is a file's."""
+        with self._guarded():
+            row = self._run.execute(f"{SYMBOL} WHERE symbol.id = ?", (identity,)).fetchone()
+        return place_of(row) if row else None
+
+    def users(self, target: int) -> list[tuple[int, int, int]]:
+        """Who uses a symbol: its id, its roles as bits, and the best trust."""
+        self._used.add(target)
+        query = "SELECT user, roles, trust FROM used WHERE target = ? ORDER BY user"
+        with self._guarded():
+            return self._run.execute(query, (target,)).fetchall()
+
+    def occurrences(self, file: int) -> Occurrences:
+        """The names as they stand in a file."""
+        with self._guarded():
+            row = self._run.execute("SELECT packed FROM facts WHERE file = ?", (file,)).fetchone()
+        if row is None:
+            return Occurrences()
+        columns = unpack_named(row[0]).occurrences
+        return Occurrences(unpack_names(columns), *columns[1:])
+
+    def links(self, file: int) -> Links:
+        """What a file's names mean."""
+        with self._guarded():
+            row = self._run.execute("SELECT packed FROM link WHERE file = ?", (file,)).fetchone()
+        return unpack_links(row[0]) if row else Links()
+
+    def files(self) -> list[tuple[int, int, str, str, str]]:
+        """Every file's id, base, path, language and category, in the order of paths."""
+        with self._guarded():
+            rows = self._run.execute("SELECT id, base, path, language, category FROM file").fetchall()
+        return sorted(((r[0], r[1], schema.path_from(r[2]), r[3], r[4]) for r in rows), key=lambda row: row[2])
