@@ -1,25 +1,28 @@
 """Joins the ends of bridges when all files are linked, and lays what is joined in the store.
 
 In: the ends that files state, and the names that they ask other languages for. Out: `Bridge` rows, in an order that
-does not depend on the one in which files were read. They are joined anew where an update has changed an end, a name
-that is asked for, or what was looked up to join them; else only ids are put in place of others.
+does not depend on the one in which files were read, and the edges of those by which something is run. They are joined
+anew where an update has changed an end, a name that is asked for, or what was looked up to join them; else only ids are
+put in place of others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from concordance import plugins
 from concordance.config import Roots
 from concordance.facts import passed
 from concordance.facts.crossed import Crossed, bridges_from, packed_bridges
+from concordance.facts.graph import Way, edge
 from concordance.facts.linkrows import rows_of
 from concordance.facts.pack import unpack_ends
 from concordance.facts.touched import Aspect
 from concordance.facts.write import Writer
 from concordance.link.crossing import Crossing
 from concordance.link.tree import Tree
-from concordance.model import Bridge, End
+from concordance.model import Bridge, End, Role, Trust
 
 BRIDGES = "concordance.link.bridges"
 # What a fault in a bridge, or a text that nobody has thought of, may raise.
@@ -28,31 +31,54 @@ Failed = Callable[[str, str], None]
 _ROWS, _LOOKED_UP = "bridges", "bridges hang on"
 
 
-def run(writer: Writer, root: str, roots: Roots, failed: Failed) -> None:
+class Edges(NamedTuple):
+    """What is run by bridges: edges of `facts.graph` that are no more, those that have come, and all."""
+
+    gone: set[int]
+    come: set[int]
+    every: set[int]
+
+
+def run(writer: Writer, root: str, roots: Roots, failed: Failed) -> Edges:
     """Joins all; `failed` is told of a bridge that could not be joined, which costs its own rows."""
     crossed = writer.crossed
-    before = _moved(bridges_from(writer.asked.passed(_ROWS)), writer.moved)
+    was = bridges_from(writer.asked.passed(_ROWS))
+    before = _moved(was, writer.moved)
     rows = list(_joined(crossed, Tree(root, writer.ledger(), roots), failed))
     writer.put_pass(_ROWS, packed_bridges(rows))
     writer.put_pass(_LOOKED_UP, passed.encoded(crossed.looked_up))
     other = {*before} ^ {*rows}
     writer.touched.add(Aspect.ACROSS, {row.name for row in other})
     writer.touched.add(Aspect.CROSSED, {writer.owner(one) for row in other for one in (row.source, row.target) if one})
+    writer.touched.add(Aspect.INTO, {writer.owner(row.target) for row in other if _is_run(row)})
+    return _between(was, rows)
 
 
-def update(writer: Writer, root: str, roots: Roots, failed: Failed) -> None:
+def _is_run(row: Bridge) -> bool:
+    """Whether who runs the one side runs the other."""
+    return row.role == Role.CALL and row.trust > Trust.CANDIDATE and row.target not in (0, row.source)
+
+
+def _between(before: list[Bridge], after: list[Bridge]) -> Edges:
+    gone, come = ({edge(r.target, r.source, Way.CALLS) for r in rows if _is_run(r)} for rows in (before, after))
+    return Edges(gone - come, come - gone, come)
+
+
+def update(writer: Writer, root: str, roots: Roots, failed: Failed) -> Edges:
     """Joins all again, where an update may have changed any of it."""
     names, targets = passed.looked_up_from(writer.asked.passed(_LOOKED_UP))
     if _is_other(writer, frozenset(names), frozenset(targets)):
-        run(writer, root, roots, failed)
-    elif writer.moved:
-        now = writer.moved
+        return run(writer, root, roots, failed)
+    now = writer.moved
+    if now:
         rows = bridges_from(writer.asked.passed(_ROWS))
         moved = _moved(rows, now)
         if moved != rows:
             writer.put_pass(_ROWS, packed_bridges(moved))
         if not now.keys().isdisjoint(targets):
             writer.put_pass(_LOOKED_UP, passed.encoded((names, [now.get(one, one) for one in targets])))
+        return _between(rows, moved)
+    return Edges(set(), set(), set())
 
 
 def _moved(rows: list[Bridge], now: Mapping[int, int]) -> list[Bridge]:

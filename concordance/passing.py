@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from concordance.extract.tested import WHOLE
@@ -33,42 +33,46 @@ class _File(NamedTuple):
     category: str
 
 
-def run(writer: Writer) -> None:
-    """All analyses."""
+def run(writer: Writer, bridges: Collection[int]) -> None:
+    """All analyses; `bridges` are the edges by which languages run one another."""
     with undisturbed():
-        _run(writer)
+        _run(writer, bridges)
 
 
-def _run(writer: Writer) -> None:
+def _run(writer: Writer, bridges: Collection[int]) -> None:
     edges, loads = writer.asked.led()
     whole = graph.joined(edges, writer.top)
+    files = _files(writer)
+    # How near files are to one another is said by what they use themselves.
+    pairs = sorted(graph.Graph(whole).files([file.base for file in files]))
+    whole = graph.patched(whole, (), list(bridges), writer.top)
     walked = graph.Graph(whole)
     writer.put_pass("graph", whole)
-    files = _files(writer)
-    pairs = sorted(walked.files([file.base for file in files]))
     writer.put_pass("pairs", graph.packed_pairs(pairs))
     _put_files(writer, files, pairs, loads)
     _put_tests(writer, files, walked)
 
 
-def update(writer: Writer, refiled: bool) -> None:
-    """Those analyses whose answers an update may have changed; `refiled`: there are other files, or of other kinds.
+def update(writer: Writer, refiled: bool, gone: Collection[int], come: Collection[int]) -> None:
+    """Those analyses whose answers an update may have changed; `refiled`: there are other files, or of other kinds;
+    `gone` and `come` are edges by which languages run one another.
 
     Where only ids are others, they are put in place of those that were."""
     with undisturbed():
-        _update(writer, refiled)
+        _update(writer, refiled, list(gone), list(come))
 
 
-def _update(writer: Writer, refiled: bool) -> None:
+def _update(writer: Writer, refiled: bool, gone: list[int], come: list[int]) -> None:
     changed = [(old, new) for old, new in writer.led if (old.edges, old.loads) != (new.edges, new.loads)]
     moved = writer.moved
-    if not changed and not refiled and not moved and not writer.retested:
+    if not changed and not refiled and not moved and not writer.retested and not gone and not come:
         return
-    gone = [one for old, new in changed for one in _without(old.edges, new.edges)]
-    come = [one for old, new in changed for one in _without(new.edges, old.edges)]
+    own_gone = [one for old, new in changed for one in _without(old.edges, new.edges)]
+    own_come = [one for old, new in changed for one in _without(new.edges, old.edges)]
+    pairs, other = _pairs(writer, own_gone, own_come)
+    gone, come = own_gone + gone, own_come + come
     whole = graph.patched(writer.asked.passed("graph"), gone, come, writer.top)
     writer.put_pass("graph", whole)
-    pairs, other = _pairs(writer, gone, come)
     writer.put_pass("pairs", pairs)
     loads = any(_moved(old.loads, moved) != list(unpacked(new.loads)) for old, new in changed)
     if other or loads or refiled:

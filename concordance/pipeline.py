@@ -25,7 +25,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
-from concordance import batch, bridging, linking, noted, parallel, passing
+from concordance import batch, bridging, linking, naming, noted, parallel, passing
 from concordance.collect import history, patterns, ruff, source
 from concordance.collect.classify import header_language
 from concordance.config import Config, cache_folder
@@ -319,14 +319,16 @@ class Build:
         with self._step("bridge"):
             writer.index()
             if work.whole:
-                bridging.run(writer, self.root, config.roots, failed)
+                bridges = bridging.run(writer, self.root, config.roots, failed)
             else:
-                bridging.update(writer, self.root, config.roots, failed)
+                bridges = bridging.update(writer, self.root, config.roots, failed)
         with self._step("pass"):
             if work.whole:
-                passing.run(writer)
+                passing.run(writer, bridges.every)
+                naming.run(writer)
             else:
-                passing.update(writer, work.refiled)
+                passing.update(writer, work.refiled, bridges.gone, bridges.come)
+                naming.update(writer, work.refiled)
 
     def _linked_so_far(self, done: int, total: int) -> None:
         self.progress("link", done, total, "")

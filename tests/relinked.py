@@ -9,10 +9,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from concordance import batch, passing
+from concordance import batch, bridging, passing
 from concordance.config import Config
 from concordance.extract import macros
 from concordance.facts import schema
+from concordance.facts.crossed import bridges_from
 from concordance.facts.graph import Graph, unpacked_pairs
 from concordance.facts.handed import Linkable, Reading
 from concordance.facts.linkrows import LinkedFile
@@ -112,10 +113,13 @@ class Book:
                 work.all()
             else:
                 work.changed()
+            join = bridging.run if work.whole else bridging.update
+            writer.index()
+            bridges = join(writer, str(self.root), Config().roots, _raise)
             if work.whole:
-                passing.run(writer)
+                passing.run(writer, bridges.every)
             else:
-                passing.update(writer, work.refiled)
+                passing.update(writer, work.refiled, bridges.gone, bridges.come)
             if not fresh:
                 self.linked, self.moved = work.linked or set(), writer.moved
                 self.rows, self.tables = (work.rows, work.kept) if self.keeps else (None, None)
@@ -163,4 +167,8 @@ def said(folder: Path) -> dict[str, list[Any]]:
             "graph": sorted((names[t], names.get(u, "?"), way) for t in names for u, way in graph.users(t)),
             "mention": sorted(ask("SELECT path, names FROM mention JOIN file ON id = file")),
             "passes": sorted(passes, key=repr),
+            "bridges": [
+                (*row._replace(source=0, target=0, end=0), names[row.source], names.get(row.target))
+                for row in bridges_from(facts.passed("bridges"))
+            ],
         }
