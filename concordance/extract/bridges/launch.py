@@ -1,4 +1,10 @@
-"""CUDA: the launch of a kernel, `kernel<<<grid, block>>>(…)`, by the name that is launched."""
+"""Launches of kernels, and the kernels: `kernel<<<grid, block>>>(…)`, or the runtime's functions that are given one.
+
+In: a file of CUDA or C++. Out: an end on the kernel's name where it is launched ("launches"), and one on each function
+that the device runs on its own ("is a kernel"), so that nothing else is taken for one. Read by text, for a launch may
+stand in a macro, whose body has no tree: what stands before `<<<` is read backwards, over template arguments and
+brackets. A macro that launches what it is given launches what its file hands it.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +13,144 @@ from collections.abc import Iterator
 
 from concordance.extract.bridging import Said
 from concordance.extract.look import Look
+from concordance.model import Kind
 
 LANGUAGES = ("cuda", "cpp")
-WORDS = (b"<<<",)
-_LAUNCH = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<(?!<)[^;{}]*>)?\s*<<<")
+WORDS = (b"<<<", b"__global__", b"LaunchKernel", b"LaunchCooperativeKernel")
+_SIGN = re.compile(rb"(?<!<)<<<(?!<)")
+_GIVEN = re.compile(
+    rb"\b(?:(?:cuda|hip)Launch(?:Cooperative)?Kernel(?:GGL|Ex|ExC)?)\s*\(\s*(?P<first>&\w+\s*,\s*)?"
+    rb"(?:\(\s*(?:const\s+)?void\s*\*\s*\)|reinterpret_cast<\s*(?:const\s+)?void\s*\*\s*>\s*\(|HIP_KERNEL_NAME\s*\()?"
+    rb"\s*[(&\s]*(?P<name>(?:::)?(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*)\s*(?P<end>[<),])"
+)
+_LAST_NAME = re.compile(rb"(?:(?:^|[^\w:])(?:::)?(?:[A-Za-z_]\w*\s*::\s*)*)([A-Za-z_]\w*)\Z")
+_BLANK = b" \t\r\n\\"
+_FARTHEST = 2000  # bytes that template arguments take up before a launch
+_NO_CODE = frozenset(("comment", "string_content", "string_literal", "raw_string_literal", "raw_string_content"))
+_KEYWORDS = frozenset((b"operator", b"return", b"template", b"typename", b"sizeof"))
 
 
 def ends(look: Look) -> Iterator[Said]:
-    """The kernels that a file launches."""
-    for match in _LAUNCH.finditer(look.data):
-        name = match[1].decode()
-        if not look.in_comment(match.start()):
-            yield Said(match.start(1), "launches", name, name)
+    """The kernels that a file launches and has."""
+    data = look.data
+    if b"__global__" in data:
+        for one in look.draft.definitions:
+            # Directives may stand between the specifier and the name.
+            if one.kind == Kind.FUNCTION and b"__global__" in data[one.start : one.at]:
+                yield Said(one.at, "is a kernel", one.name, one.name)
+    for match in _SIGN.finditer(data):
+        if not _is_code(look, match.start()):
+            continue
+        name = _before(data, match.start())
+        if name is not None:
+            yield from _launched(look, *name)
+    if b"Launch" in data:
+        for match in _GIVEN.finditer(data):
+            if _is_code(look, match.start()):
+                at = match.start("name") + match["name"].rfind(b":") + 1
+                yield from _launched(look, at, match.end("name"))
+
+
+def _is_code(look: Look, at: int) -> bool:
+    path = look.path(at)
+    return not look.in_comment(at) and not any(node.type in _NO_CODE for node in path[-3:])
+
+
+def _before(data: bytes, at: int) -> tuple[int, int] | None:
+    """Where the name that is launched by a sign stands; None where there is none."""
+    at = _skipped(data, at)
+    least = max(0, at - _FARTHEST)
+    if at and data[at - 1 : at] == b")":
+        opened = _opening(data, at, least, b"(", b")")
+        inner = _skipped(data, at - 1)
+        if opened is None or not data[opened + 1 : inner].strip(_BLANK):
+            return None
+        # `(kernel<T, 4>)`: what is called in brackets, or the result of a call, which has a name before them.
+        before = _skipped(data, opened)
+        if before and (data[before - 1 : before].isalnum() or data[before - 1 : before] in (b"_", b">")):
+            return None
+        at, least = inner, opened + 1
+    if data[at - 1 : at] == b">":
+        angle = _opening(data, at, least, b"<", b">")
+        if angle is None:
+            return None
+        at = _skipped(data, angle)
+    found = _LAST_NAME.search(data[max(least - 1, at - 200, 0) : at])
+    if found is None or found[1] in _KEYWORDS:
+        return None
+    return at - len(found[1]), at
+
+
+def _skipped(data: bytes, at: int) -> int:
+    """The end of what stands before an offset, white space and joined lines left out."""
+    while at and data[at - 1] in _BLANK:
+        at -= 1
+    return at
+
+
+def _opening(data: bytes, at: int, least: int, opens: bytes, closes: bytes) -> int | None:
+    """Where the bracket opens that closes right before an offset; of angles, what stands in round ones is left out."""
+    depth = round_ = 0
+    is_angle = opens == b"<"
+    for place in range(at - 1, least - 1, -1):
+        sign = data[place : place + 1]
+        if is_angle and sign in (b")", b"("):
+            round_ += 1 if sign == b")" else -1
+        elif sign in (b";", b"{", b"}"):
+            return None
+        elif round_ == 0 and sign == closes and data[place - 1 : place] != b"-":
+            depth += 1
+        elif round_ == 0 and sign == opens:
+            depth -= 1
+            if depth == 0:
+                return place
+    return None
+
+
+def _launched(look: Look, at: int, end: int) -> Iterator[Said]:
+    """A launch by name: of a variable what was put into it, of a macro's parameter what the file hands it."""
+    name = look.data[at:end]
+    macro = _macro_around(look, at)
+    if macro is not None and name in macro[1]:
+        yield from _handed(look, macro[0], macro[1].index(name))
+        return
+    yield Said(at, "launches", name.decode(), name.decode())
+    body = look.data.rfind(b"\n}", 0, at) + 1  # a variable of the same function
+    given = rb"\b%s\s*(?:=|\{)\s*&?\s*(?:\w+\s*\?[^;]*|((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*[<;}])" % re.escape(name)
+    for match in re.finditer(given, look.data[body:at]):
+        if match[1]:
+            last = body + match.start(1) + match[1].rfind(b":") + 1
+            word = look.data[last : body + match.end(1)].decode()
+            yield Said(last, "launches", word, name.decode())
+
+
+def _macro_around(look: Look, at: int) -> tuple[str, list[bytes]] | None:
+    """The macro whose body an offset lies in, with its parameters."""
+    for one in look.draft.definitions:
+        if one.kind == Kind.MACRO and one.start <= at < one.end:
+            written = one.signature.partition("(")[2].partition(")")[0]
+            return one.name, [word.strip().encode() for word in written.split(",")]
+    return None
+
+
+def _handed(look: Look, macro: str, place: int) -> Iterator[Said]:
+    """What calls of a macro give it as one of its arguments, where that is a name."""
+    for match in re.finditer(rb"\b%s\s*\(" % re.escape(macro.encode()), look.data):
+        start, depth, number = match.end(), 0, 0
+        for at in range(match.end(), min(len(look.data), match.end() + _FARTHEST)):
+            sign = look.data[at]
+            depth += (sign in b"([{<") - (sign in b")]}>")
+            if (sign == 44 and depth == 0) or depth < 0:  # a comma, or the end
+                if number == place:
+                    yield from _argument(look, start, at)
+                    break
+                number, start = number + 1, at + 1
+                if depth < 0:
+                    break
+
+
+def _argument(look: Look, start: int, end: int) -> Iterator[Said]:
+    written = re.fullmatch(rb"[\s\\(&]*((?:\w+\s*::\s*)*)([A-Za-z_]\w*)\s*(?:<.*>)?[\s\\)]*", look.data[start:end], re.S)
+    if written and _is_code(look, start + written.start(2)) and _macro_around(look, start) is None:
+        name = written[2].decode()
+        yield Said(start + written.start(2), "launches", name, name)

@@ -1,15 +1,39 @@
-"""CUDA: what is launched is the `__global__` function that the name means where it is launched."""
+"""CUDA: what is launched is the `__global__` function that the name means where it is launched.
+
+What the linker makes of the name counts where it is a kernel. In the body of a macro, where it says nothing, the name
+does: the kernels of the same file, else the only one of the repository.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.link.crossing import Crossing
-from concordance.model import Bridge, Role
+from concordance.link.crossing import Crossing, Stated
+from concordance.model import Bridge, Role, Trust
 
 
 def join(crossing: Crossing) -> Iterator[Bridge]:
     """Launches and kernels."""
-    for one in crossing.ends("launch"):
-        for meant in crossing.meant(one):
-            yield one.to(meant.target, meant.trust, meant.by, role=Role.CALL)
+    kernels = {one.id for one in crossing.ends("launch", "is a kernel")}
+    named: dict[str, list[Stated]] = {}
+    for one in crossing.ends("launch", "is a kernel"):
+        named.setdefault(one.end.name, []).append(one)
+    for one in crossing.ends("launch", "launches"):
+        meant = [target for target in crossing.meant(one) if target.target in kernels]
+        for target in meant:
+            yield one.to(target.target, target.trust, target.by, role=Role.CALL)
+        if not meant:
+            yield from _by_name(one, named.get(one.end.name, []))
+
+
+def _by_name(one: Stated, kernels: list[Stated]) -> Iterator[Bridge]:
+    """The kernels of a name: those of the file, or the only one."""
+    own = [kernel for kernel in kernels if kernel.file.path == one.file.path]
+    if own:
+        trust, by = (Trust.EXACT, "kernel of this file") if len(own) == 1 else (Trust.CANDIDATE, "one of this file's")
+    elif len({kernel.id for kernel in kernels}) == 1:
+        trust, by = Trust.UNIQUE_NAME, "only kernel of this name"
+    else:
+        return
+    for kernel in own or kernels:
+        yield one.to(kernel.id, trust, by, role=Role.CALL)
