@@ -5,7 +5,7 @@ In: `$CORPUS`, a folder that holds checkouts named `pytorch`, `torch-wheel` and,
 checkout's name), `python`, `c`, `answers`, `imports`, `names`, `cppnames`,
 `search`, `tests` and `diff`, to measure only that; `rules` and a repository, to draw findings to be read; or `kills`,
 to kill builds at random moments, `hostile`, to build repositories that mean harm, and `site` and a repository, to serve
-it. Out: a table on standard output.
+it; or `public` and a repository with its documents, to compare public names with theirs. Out: a table on standard output.
 Speed is a ratio to `ctags -R` in the same run, for machines differ and are noisy.
 """
 
@@ -20,7 +20,22 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from bench import answers, book, ctags, diff, edits, hostile, kills, libclang, measure, oneedit, python, rules, site
+from bench import (
+    answers,
+    book,
+    ctags,
+    diff,
+    edits,
+    hostile,
+    kills,
+    libclang,
+    measure,
+    oneedit,
+    publicnames,
+    python,
+    rules,
+    site,
+)
 from concordance.collect import source
 from concordance.facts.read import Facts
 from concordance.pipeline import FOLDER
@@ -133,7 +148,7 @@ def latency(root: Path, name: str) -> None:
 # What is measured by itself, by the word that asks for it.
 ALONE = {
     "kills": kills.main, "hostile": hostile.main, "book": book.main, "edit": oneedit.main, "edits": edits.main,
-    "site": site.main,
+    "site": site.main, "public": publicnames.main,
 }  # fmt: skip
 
 

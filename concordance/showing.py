@@ -16,12 +16,13 @@ from concordance.errors import UserError
 from concordance.facts.read import Place
 from concordance.model import File
 from concordance.query.about import about
-from concordance.query.answers import Row, full_name
+from concordance.query.answers import Row
 from concordance.query.changed.told import all_rows, told
 from concordance.query.changed.told import page as page_of
 from concordance.query.index import Index
 from concordance.query.names import subject
 from concordance.query.pages import PAGES
+from concordance.query.publicly import called
 from concordance.query.structure import Structure, plain_files
 from concordance.render.addresses import Addresses
 from concordance.render.formats import markdown
@@ -60,7 +61,7 @@ def _definition(index: Index, place: Place) -> Page:
     one = about(index, place.path)
     blocks: list[Block] = [Heading(2, [Ref(To.FILE, place.path, "", place.path)])]
     blocks += Structure(one).of(place.place)
-    return Page(Ref(To.FILE, place.path), [Mono(full_name(place))], blocks)
+    return Page(Ref(To.FILE, place.path), [Mono(called(index, place))], blocks)
 
 
 def compared(

@@ -37,7 +37,7 @@ _CHANGES = {"changes": "would change", "appears": "would appear", "vanishes": "w
 _LISTED = 200  # stale pages that are named
 _AT_ONCE = 0.4  # seconds
 _SHOWN = 8  # pages of an update that are named
-_NAMES = frozenset(("qualified", "keyword", "name", "symbol"))
+_NAMES = frozenset(("called", "qualified", "keyword", "name", "symbol"))
 
 
 class Bar:

@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "concordance"
 FILES = sorted(PACKAGE.rglob("*.py"))
 LEFT = ["version", "signs", "kinds", "model", "blocks", "errors", "config", "tomllines", "settings", "plugins"]
 STAGES = ["collect", "extract", "facts", "link", "passes", "query", "render", "serve"]
-RIGHT = ["kept", "memory", "noted", "batch", "parallel", "forked", "linking", "bridging", "comparing", "differing", "writing", "publishing", "showing", "checking", "staleness", "passing", "pipeline",
+RIGHT = ["kept", "memory", "noted", "batch", "parallel", "forked", "linking", "bridging", "comparing", "differing", "writing", "publishing", "showing", "checking", "staleness", "naming", "passing", "pipeline",
          "api", "options", "following", "watching", "serving", "terminal", "tasks", "cli"]  # fmt: skip
 ORDER = {name: place for place, name in enumerate([*LEFT, *STAGES, *RIGHT])}
 PLUG_INS = ("extract/languages", "extract/rules", "extract/bridges", "link/languages", "link/bridges", "passes", "query/commands",

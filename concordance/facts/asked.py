@@ -16,7 +16,7 @@ from concordance.model import Links
 
 from . import linkrows
 from .graph import Graph
-from .pack import unpack_links
+from .pack import Outline, unpack_links, unpack_outline
 from .spool import Spool
 
 _PART = 500
@@ -52,6 +52,12 @@ class Asked:
         with self._guarded():
             row = self._run.execute("SELECT packed FROM flow WHERE file = ?", (file,)).fetchone()
         return row[0] if row else b""
+
+    def outline(self, file: int) -> Outline:
+        """What a file defines and says of itself."""
+        with self._guarded():
+            row = self._run.execute("SELECT packed FROM facts WHERE file = ?", (file,)).fetchone()
+        return unpack_outline(row[0]) if row else Outline()
 
     def flows_in(self, languages: Iterable[str]) -> dict[int, bytes]:
         """The flows of all files of some languages."""

@@ -15,6 +15,7 @@ from concordance.model import ROLES, Op, Role, Trust, unpacked
 from .answers import Page, Row, clean, full_name, name_of, rank_of, start_of
 from .index import Index
 from .opened import Claim, Opened
+from .publicly import called
 
 _MANY = 32  # definitions of one name: too many for each to be meant
 _CALL = 1 << ROLES.index(Role.CALL)
@@ -120,13 +121,14 @@ def _name(file: Opened, expression: int) -> str:
     return flow.names[unpacked(flow.variable_name)[left]] if op == Op.NAME else ""
 
 
-def row_of(one: Called) -> Row:
+def row_of(index: Index, one: Called) -> Row:
     """One end of a call as a row."""
     return {
         "path": one.place.path,
         "line": one.place.line,
         "name": name_of(one.place),
         "qualified": full_name(one.place),
+        "called": called(index, one.place),
         "trust": one.claim.trust.name.lower(),
         "by": one.claim.by,
     }

@@ -26,6 +26,7 @@ from .answers import full_name, qualified, rank_of, separator_of
 from .index import Index
 from .names import UnknownName, find, nearest
 from .opened import LONGEST, Opened
+from .publicly import called, public_name
 from .reads import shared
 from .wishes import CONCEPT, Wish
 
@@ -61,6 +62,7 @@ class Spot(NamedTuple):
     kind: str  # the symbol's, "file" for none
     score: float  # only its order means something
     snippet: str  # the line; "" where the file has changed since
+    called: str = ""  # what users call the symbol
 
 
 def spots(index: Index, wish: Wish) -> list[Spot]:
@@ -173,7 +175,7 @@ def _concepts(index: Index, wish: Wish) -> Iterator[Spot]:
     for number, term in enumerate(list(known)[:_CONCEPTS]):
         plain = Wish(term, frozenset(("file",)), wish.folder, 1)
         for spot in islice(_by_words(index, plain, set()), 1):
-            yield spot._replace(symbol=term, kind=CONCEPT, score=_SPOKEN - number)
+            yield spot._replace(symbol=term, kind=CONCEPT, score=_SPOKEN - number, called=term)
 
 
 def _in_another_case(index: Index, wish: Wish) -> list[Place]:
@@ -206,7 +208,8 @@ def _places(index: Index, places: Iterable[Place], wish: Wish, score: float, ran
     rows = [p for p in places if p.place >= 0 and wish.has(p.kind) and _is_below(p.path, wish.folder)]
     for number, place in enumerate(rows if ranked else sorted(rows, key=order)):
         line = index.opened(place.path).line(place.line) or ""
-        yield Spot(place.path, place.line, full_name(place), place.kind, max(score - number, score - 999), line)
+        best = max(score - number, score - 999)
+        yield Spot(place.path, place.line, full_name(place), place.kind, best, line, called(index, place))
 
 
 def _is_below(path: str, folder: str) -> bool:
@@ -301,7 +304,9 @@ def _around(index: Index, opened: Opened, spot: Spot, kinds: frozenset[str]) -> 
     if found is None or found.kind not in _BODIES:  # perhaps a constant or a field, which has no lines of its own
         own = next((n for n, symbol in enumerate(opened.defined) if symbol.line == spot.line), place)
         found = found if own == place else index.facts.place(opened.base + 1 + own)
-    return spot._replace(symbol=full_name(found), kind=found.kind) if found is not None else spot
+    if found is None:
+        return spot
+    return spot._replace(symbol=full_name(found), kind=found.kind, called=called(index, found))
 
 
 def _of_kind(index: Index, hits: list[search.Hit], asked: search.Asked, kinds: frozenset[str]) -> list[Spot]:
@@ -319,7 +324,8 @@ def _of_kind(index: Index, hits: list[search.Hit], asked: search.Asked, kinds: f
         if best is not None and share:
             name = qualified(best, separator_of(opened.file.language))
             score = hit.score * share**0.5
-            found.append(Spot(hit.path, best.line, name, best.kind, score, opened.line(best.line) or ""))
+            shown = public_name(index, hit.path, best.key) or name
+            found.append(Spot(hit.path, best.line, name, best.kind, score, opened.line(best.line) or "", shown))
     return sorted(found, key=lambda spot: (-spot.score, spot.path))
 
 

@@ -16,8 +16,8 @@ from concordance.facts.graph import RUNS, Walk, Way
 from concordance.facts.read import Place
 from concordance.model import RUN, File
 
-from .answers import full_name
 from .index import Index
+from .publicly import called
 from .reach import HOLD, MOST, STEPS, Found, Reached, around, command, inside, places, reasons
 
 FIRST = 20  # tests that stand before all else
@@ -55,7 +55,7 @@ def changed(index: Index) -> tuple[list[int], str]:
                 found.update((base + 1 + n, None) for n in at if n not in around)
                 if not at:
                     found[base] = None
-    names = [full_name(place) for place in places(index, list(found)[:6]).values()]
+    names = [called(index, place) for place in places(index, list(found)[:6]).values()]
     more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
     said = f"changed since the last commit: {', '.join(names[:5])}{more}"
     return list(found), said if found else "nothing is changed since the last commit"

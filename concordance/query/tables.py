@@ -8,9 +8,11 @@ names of the tables are those by which look-ups are heard (`reads`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from zlib import crc32
 
 from concordance.config import Note
 from concordance.facts.pagenotes import Digests
+from concordance.facts.publicly import PUBLIC
 from concordance.facts.touched import Aspect, band, slot
 from concordance.model import Category
 
@@ -22,6 +24,7 @@ from .folders.repository import name_of
 from .found import findings
 from .index import Index
 from .linktables import link_tables, number
+from .publicly import public_names
 from .reads import ANY, BELOW, EVERY, MOVED, NAMES_BELOW, Touched, lasting, unless
 from .related import stem_of
 from .runners import is_setting
@@ -49,6 +52,7 @@ def digests(index: Index, before: Mapping[str, Digests], touched: Touched | None
         found["notes"] = _notes(index)
         found["all tests"] = {"": number(index.tests_told)}
         found["read"] = {"": index.census.read}
+        found[PUBLIC] = {path: crc32(row) for path, row in public_names(index).rows.items()}
         renamed = touched is None or touched[Aspect.NAME] or touched[Aspect.CONCEPT]
         if renamed or "shard" not in before or "alphabet" in vars(index):
             found["shard"] = index.alphabet.shards.marks

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 from concordance.facts.read import Place
-from concordance.query.answers import TRUST, Answer, Page, Row, full_name, least_of, paged
+from concordance.query.answers import TRUST, Answer, Page, Row, least_of, paged
 from concordance.query.calls import callees, row_of
 from concordance.query.index import Index
 from concordance.query.names import find
+from concordance.query.publicly import called
 
 HELP = """Lists what the body of a function, method or class calls, each once, in the order of the text.
 
@@ -33,12 +34,12 @@ def answer(index: Index, asked: str, page: Page) -> Answer:
         found, names = callees(index, symbol, least_of(page))
         unknown.update(names)
         for one in found:
-            rows.setdefault(one.place.id, row_of(one))
-    answered = paged(list(rows.values()), ("path", "line", "qualified", "trust", "by"), page)
-    return answered._replace(note=_note(symbols, len(rows), unknown))
+            rows.setdefault(one.place.id, row_of(index, one))
+    answered = paged(list(rows.values()), ("path", "line", "called", "trust", "by"), page)
+    return answered._replace(note=_note(index, symbols, len(rows), unknown))
 
 
-def _note(symbols: list[Place], known: int, unknown: Counter[str]) -> str:
+def _note(index: Index, symbols: list[Place], known: int, unknown: Counter[str]) -> str:
     """What else is called, and what was not looked at."""
     said = []
     if len(symbols) > _MOST:
@@ -48,5 +49,5 @@ def _note(symbols: list[Place], known: int, unknown: Counter[str]) -> str:
         count = sum(unknown.values())
         said.append(f"{count:,} call{'s' if count != 1 else ''} of what the repository is not known to define: {most}")
     elif not known:
-        said.append(f"no calls in {', '.join(map(full_name, symbols[:3])) or 'what is only declared'}")
+        said.append(f"no calls in {', '.join(called(index, one) for one in symbols[:3]) or 'what is only declared'}")
     return "; ".join(said)

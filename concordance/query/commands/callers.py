@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from concordance.facts.read import Place
 from concordance.model import Trust
-from concordance.query.answers import TRUST, Answer, Page, full_name, least_of
+from concordance.query.answers import TRUST, Answer, Page, least_of
 from concordance.query.calls import callers, callers_page, row_of, with_classes
 from concordance.query.declared import together
 from concordance.query.index import Index
 from concordance.query.names import find
+from concordance.query.publicly import called
 from concordance.query.uses import with_missed
 
 HELP = """Lists the functions, classes and files in which a name is called, each once.
@@ -28,14 +29,14 @@ def answer(index: Index, asked: str, page: Page) -> Answer:
     symbols = with_classes(index, together(index, find(index, asked)))
     found, total, cursor = callers_page(index, symbols, least_of(page), page)
     note = with_missed(index, "" if total else _none(index, symbols[0]), [symbols[0].name], "calls")
-    return Answer([row_of(one) for one in found], ("path", "line", "qualified", "trust", "by"), total, cursor, note)
+    return Answer([row_of(index, one) for one in found], ("path", "line", "called", "trust", "by"), total, cursor, note)
 
 
 def _none(index: Index, symbol: Place) -> str:
     """What was searched, and what may be called in its place."""
-    parts = [f"no callers of {full_name(symbol)}: {index.searched(symbol.language)}"]
+    parts = [f"no callers of {called(index, symbol)}: {index.searched(symbol.language)}"]
     above = index.facts.places(target for target, _ in index.facts.overridden(symbol.id))
     for place in above.values():
         count = len(callers(index, [place], Trust.UNIQUE_NAME))
-        parts.append(f"it overrides {full_name(place)}, which has {count:,} caller{'s' if count != 1 else ''}")
+        parts.append(f"it overrides {called(index, place)}, which has {count:,} caller{'s' if count != 1 else ''}")
     return "; ".join(parts)

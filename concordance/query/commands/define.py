@@ -6,11 +6,13 @@ from concordance.query.answers import Answer, Page, Row, full_name, name_of, pag
 from concordance.query.index import Index
 from concordance.query.meaning import POSITION, Meant, with_definitions
 from concordance.query.names import meant
+from concordance.query.publicly import called
 
 HELP = """Says where a name is defined, by a place where it stands or by the name itself.
 
 Imports and aliases are followed to the final definition; `via` lists them. A C or C++ declaration answers its
-definitions first, then the declarations. `trust` says how sure it is, `by` what says so.
+definitions first, then the declarations. `called` is the path by which users import what Python defines, where there is
+one. `trust` says how sure it is, `by` what says so.
 
 \b
 concord define torch/nn/modules/linear.py:9:21
@@ -26,11 +28,11 @@ def answer(index: Index, asked: str, page: Page) -> Answer:
     said = meant(index, asked)
     found = with_definitions(index, said.meant) if POSITION.fullmatch(asked) is not None else said.meant
     via = ("via",) if any(one.via for one in found) else ()
-    columns = ("path", "line", "col", "kind", "qualified", "trust", "by", *via)
-    return paged([_row(one) for one in found], columns, page)._replace(note=said.note)
+    columns = ("path", "line", "col", "kind", "called", "trust", "by", *via)
+    return paged([_row(index, one) for one in found], columns, page)._replace(note=said.note)
 
 
-def _row(one: Meant) -> Row:
+def _row(index: Index, one: Meant) -> Row:
     place = one.place
     return {
         "path": place.path,
@@ -38,6 +40,7 @@ def _row(one: Meant) -> Row:
         "col": place.col,
         "name": name_of(place),
         "qualified": full_name(place),
+        "called": called(index, place),
         "kind": "module" if place.kind == "file" else place.kind,
         "trust": one.trust.name.lower(),
         "by": one.by,

@@ -7,6 +7,7 @@ from concordance.query.answers import Answer, Page, Row, full_name, start_of
 from concordance.query.impact import FIRST, broken, changed, of_file, said
 from concordance.query.index import Index
 from concordance.query.names import subject
+from concordance.query.publicly import called
 from concordance.query.reach import MOST
 
 HELP = f"""Lists what a change may break, nearest first: the {FIRST} nearest tests, then all else.
@@ -37,6 +38,7 @@ def answer(index: Index, asked: str | None, page: Page) -> Answer:
             "path": one.place.path,
             "line": one.place.line,
             "qualified": full_name(one.place) if one.place.name else "",
+            "called": called(index, one.place) if one.place.name else "",
             "distance": one.steps,
             "why": one.why,
             "run": one.run,
@@ -49,5 +51,5 @@ def answer(index: Index, asked: str | None, page: Page) -> Answer:
         ended = f"the search ended after {MOST:,} uses: what is farther away is left out"
         note = f"{note}; {ended}" if note else ended
     end = start + page.limit
-    columns = ("path", "line", "qualified", "distance", "why", "run")
+    columns = ("path", "line", "called", "distance", "why", "run")
     return Answer(rows, columns, len(found), str(end) if end < len(found) else "", note)

@@ -11,6 +11,7 @@ from concordance.query.index import Index
 from concordance.query.meaning import Meant
 from concordance.query.names import meant
 from concordance.query.opened import Claim
+from concordance.query.publicly import called
 from concordance.query.uses import Use, uses_of, with_missed
 
 HELP = """Lists where a name is used: the file that defines it first, source before tests, most uses first.
@@ -38,7 +39,7 @@ def answer(index: Index, asked: str, page: Page) -> Answer:
     symbols = together(index, [one.place for one in said.meant if one.best])
     found = uses_of(index, symbols, least_of(page), page)
     first = symbols[0]
-    note = "" if found.total else f"no uses of {full_name(first)}: {index.searched(first.language)}"
+    note = "" if found.total else f"no uses of {called(index, first)}: {index.searched(first.language)}"
     note = with_missed(index, note, [first.name], "uses")
     return Answer(list(_rows(index, found.rows)), _COLUMNS, found.total, found.cursor, note)
 

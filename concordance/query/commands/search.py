@@ -29,7 +29,7 @@ OPTIONS = (
     Option("in", "Only below a folder.", default=""),
 )
 
-_COLUMNS = ("path", "line", "symbol", "kind", "score", "snippet")
+_COLUMNS = ("path", "line", "called", "kind", "score", "snippet")
 
 
 def answer(index: Index, asked: str, page: Page) -> Answer:

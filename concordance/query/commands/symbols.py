@@ -9,6 +9,7 @@ from __future__ import annotations
 from concordance.extract.engine import language_of
 from concordance.query.answers import Answer, Option, Page, Row, paged, qualified
 from concordance.query.index import Index
+from concordance.query.publicly import public_name
 
 HELP = """Lists every definition in a file, in the order of the text.
 
@@ -31,6 +32,7 @@ def answer(index: Index, asked: str, page: Page) -> Answer:
         {
             "name": symbol.name,
             "qualified": names[place],
+            "called": public_name(index, file.path, symbol.key) or names[place],
             "kind": symbol.kind,
             "line": symbol.line,
             "end_line": symbol.end_line,
@@ -44,4 +46,4 @@ def answer(index: Index, asked: str, page: Page) -> Answer:
     ]
     hidden = len(symbols) - len(rows)
     note = f"{hidden:,} only declared here: --declarations lists them, too" if hidden else ""
-    return paged(rows, ("line", "kind", "qualified", "signature"), page)._replace(note=note)
+    return paged(rows, ("line", "kind", "called", "signature"), page)._replace(note=note)

@@ -29,13 +29,13 @@ from concordance.facts.read import Place
 from concordance.model import TYPES, Category, Trust
 from concordance.query.about import About, about, ref_of
 from concordance.query.answers import Page as Asked
-from concordance.query.answers import full_name
 from concordance.query.calls import callers, with_classes
 from concordance.query.declared import joined
 from concordance.query.definitions import with_pages
 from concordance.query.examples import examples_of
 from concordance.query.index import Index
 from concordance.query.kinship import bases, by_file, heirs, kin, link, members, overrides
+from concordance.query.publicly import called
 from concordance.query.reach import MOST, STEPS, command, overridden, places, reached, reasons, starts_of
 from concordance.query.structure import Structure
 from concordance.query.uses import EXACTLY, files_of, uses_in, uses_of, with_missed
@@ -78,7 +78,7 @@ class _Definition:
         self.one, self.index, self.place, self.symbol = one, one.index, place, one.symbols[place]
         here = one.index.facts.place(one.base + 1 + place)
         self.places: list[Place] = joined(one.index, here) if here is not None else []
-        self.name = full_name(self.places[0])
+        self.name = called(one.index, self.places[0])
         self.files = _parted(files_of(one.index, self.places, Trust.UNIQUE_NAME))
 
     def page(self, number: int) -> Page | None:

@@ -1,0 +1,144 @@
+"""What a Python module offers under which names, and which names a document documents, to find public names by.
+
+In: a file's flow and where its imports lead; or what a document defines and brings in. Out: `Offered`, or dotted names.
+Both hang on the file and on paths alone, never on ids, so that what was found of a file holds until it is linked again.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from concordance.facts.pack import Defined
+from concordance.model import KINDS, ROLES, Flow, Import, Kind, Op, Role, Target, unpacked
+
+SAME, UNUSED = 1, 2  # flags of `Brought`: `import x as x`; nothing in the module itself uses the name
+_HOLDERS = frozenset((KINDS.index(Kind.VARIABLE), KINDS.index(Kind.CONSTANT)))
+_CLASS = KINDS.index(Kind.CLASS)
+_NO_USE = (1 << ROLES.index(Role.IMPORT)) | (1 << ROLES.index(Role.MENTION))
+_DOCUMENTED = frozenset((Kind.CLASS, Kind.FUNCTION, Kind.VARIABLE, Kind.TYPE, Kind.CONSTANT))
+_CURRENT = frozenset(("currentmodule", "module", "automodule"))
+_NAMING = frozenset(("autoclass", "autofunction", "autodata", "autoexception", "autosummary", "autodecorator",
+                     "automethod", "autoattribute", "autoproperty"))  # fmt: skip
+
+
+class Brought(NamedTuple):
+    """A name that a module has from another."""
+
+    name: str
+    paths: tuple[str, ...]  # of the other's files
+    of: str  # its name there, "" for the module itself
+    flags: int = 0
+
+
+class Offered(NamedTuple):
+    """What one module has at its top."""
+
+    own: tuple[str, ...] = ()  # classes, functions and their like
+    held: tuple[str, ...] = ()  # variables: where an import has the same name, that is meant
+    classes: tuple[str, ...] = ()  # also those inside of others, by qualified names
+    brought: tuple[Brought, ...] = ()
+    stars: tuple[tuple[str, ...], ...] = ()  # the files of the modules of which it takes all
+    aliases: tuple[tuple[str, str], ...] = ()  # variables that are bound to another of its names
+    exports: tuple[str, ...] | None = None
+
+
+class Said(NamedTuple):
+    """What all files say, by path."""
+
+    modules: dict[str, Offered]
+    documents: dict[str, tuple[tuple[str, str], ...]]  # names, each with the module that is the current one there
+    aside: list[str]  # modules of which nobody is meant to import what they define
+
+
+def packed_said(said: Said) -> bytes:
+    """What all files say as bytes."""
+    modules, documents = (dict(sorted(rows.items())) for rows in (said.modules, said.documents))
+    return msgspec.msgpack.encode((modules, documents, said.aside))
+
+
+def said_from(data: bytes) -> Said:
+    """The same of bytes."""
+    return msgspec.msgpack.decode(data, type=Said) if data else Said({}, {}, [])
+
+
+def is_text(path: str) -> bool:
+    """Whether a path can be written: of one in no encoding nothing is kept."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in path)
+
+
+def offered(flow: Flow, targets: Sequence[Target]) -> Offered:
+    """What a module has at its top."""
+    own: dict[str, None] = {}
+    held: dict[str, None] = {}
+    classes: dict[int, str] = {}
+    parents, words = unpacked(flow.symbol_parent), unpacked(flow.symbol_name)
+    for place, (kind, parent, word) in enumerate(zip(flow.symbol_kind, parents, words, strict=True)):
+        name = flow.names[word]
+        if not parent:
+            (held if kind in _HOLDERS else own)[name] = None
+        if kind == _CLASS and (not parent or parent - 1 in classes):
+            classes[place] = f"{classes[parent - 1]}.{name}" if parent else name
+    used = _used(flow)
+    brought, stars = [], []
+    for row, target in zip(flow.imports, targets, strict=False):
+        bound = row.alias or row.name
+        if not target.paths or not bound or row.scope:
+            continue
+        if row.name == "*":
+            stars.append(target.paths)
+            continue
+        flags = (SAME if row.alias and row.alias == row.name else 0) | (0 if bound in used else UNUSED)
+        brought.append(Brought(bound, target.paths, row.name, flags))
+    return Offered(
+        tuple(own), tuple(held), tuple(dict.fromkeys(classes.values())), tuple(dict.fromkeys(brought)), tuple(stars),
+        tuple(_aliases(flow, held)), flow.exports or None,
+    )  # fmt: skip
+
+
+def _variables(flow: Flow) -> dict[int, str]:
+    """The names that the module itself binds, by variable."""
+    rows = zip(unpacked(flow.variable_scope)[: flow.whole], unpacked(flow.variable_name), strict=False)
+    return {place: flow.names[word] for place, (scope, word) in enumerate(rows) if scope == 0}
+
+
+def _used(flow: Flow) -> set[str]:
+    """The names of the module that are used in it, and not only handed on."""
+    homes, names = unpacked(flow.variable_scope), unpacked(flow.variable_name)
+    left, found = unpacked(flow.left), set()
+    for expression, roles in zip(unpacked(flow.used), unpacked(flow.roles), strict=False):
+        if roles & ~_NO_USE and flow.op[expression] == Op.NAME and homes[left[expression]] == 0:
+            found.add(flow.names[names[left[expression]]])
+    return found
+
+
+def _aliases(flow: Flow, held: dict[str, None]) -> Iterator[tuple[str, str]]:
+    """The variables that are bound once, to another name of the module."""
+    values: dict[int, list[int]] = {}
+    for variable, value in zip(unpacked(flow.bound_variable), unpacked(flow.bound_value), strict=True):
+        values.setdefault(variable, []).append(value)
+    left, names = unpacked(flow.left), unpacked(flow.variable_name)
+    homes = unpacked(flow.variable_scope)
+    for variable, name in _variables(flow).items():
+        bound = values.get(variable, ())
+        if name in held and len(bound) == 1 and flow.op[bound[0]] == Op.NAME and homes[left[bound[0]]] == 0:
+            other = flow.names[names[left[bound[0]]]]
+            if other != name:
+                yield name, other
+
+
+def documented(symbols: Sequence[Defined], imports: Sequence[Import]) -> tuple[tuple[str, str], ...]:
+    """What a document documents: names, each with the module that is the current one there ("": none is)."""
+    found = {
+        (one.module, one.name.partition("(")[0].strip()) if one.name else ("", one.module): None
+        for one in imports if one.form in _NAMING
+    }  # fmt: skip
+    current = sorted((one.line, one.module) for one in imports if one.form in _CURRENT)
+    for one in symbols:
+        if one.declaration and one.kind in _DOCUMENTED and one.parent < 0:
+            before = bisect_right(current, (one.line, "")) - 1
+            found[current[before][1] if before >= 0 else "", one.name] = None
+    return tuple(found)

@@ -1,0 +1,100 @@
+"""Finds public names when all files are linked, and lays them in the store.
+
+In: what each Python module offers, and what each document documents. Out: two values of the store: these, as they were
+found, and by file the names by which users import what it defines. An update looks again only at files that were read
+or linked again; where what they say is the same, so are all names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from concordance.facts.pack import unpack_flow
+from concordance.facts.publicly import PUBLIC, Named, packed_names
+from concordance.facts.write import Writer
+from concordance.link.pythonoffered import Offered, Said, documented, is_text, offered, packed_said, said_from
+from concordance.model import Category
+from concordance.passes.publicnames import public_names
+
+SAID = "offered"  # the name in the store of what public names are found by
+_CODE = frozenset(("python", "cython"))
+_DOCUMENTS = frozenset(("rst", "markdown"))
+_SPEAKING = _CODE | _DOCUMENTS
+_TRIALS = frozenset((Category.TEST, Category.EXAMPLE, Category.BENCHMARK, Category.DOCUMENTATION))
+_TRIES = re.compile(r"(?:^|/)tests/|(?:^|/)(?:test_[^/]*|[^/]*_tests?|tests|conftest)\.\w+$")
+_INIT = re.compile(r"(?:^|/)__init__\.\w+$")
+
+
+def run(writer: Writer) -> None:
+    """Finds them of all files."""
+    files = writer.bases()
+    found = Said({}, {}, [])
+    _look(writer, ((identity, path, language) for _, identity, path, language, _ in files), found)
+    _put(writer, found._replace(aside=_aside(files)))
+
+
+def update(writer: Writer, refiled: bool) -> None:
+    """Finds them anew where an update has changed what they are found by; `refiled`: there are other files."""
+    again = {had.id for had in writer.before.values()} | writer.relinked
+    if not refiled and not any(_language(writer, identity) in _SPEAKING for identity in again):
+        return
+    files = writer.bases()
+    found = said_from(writer.asked.passed(SAID))
+    before = Said(dict(found.modules), dict(found.documents), found.aside)
+    for path in writer.before:
+        found.modules.pop(path, None)
+        found.documents.pop(path, None)
+    rows = ((identity, path, language) for _, identity, path, language, _ in files)
+    _look(writer, (row for row in rows if row[0] in again or row[1] in writer.added), found)
+    found = found._replace(aside=_aside(files)) if refiled else found
+    if found != before:
+        _put(writer, found)
+
+
+def _language(writer: Writer, identity: int) -> str:
+    row = writer.asked.row(identity)
+    return row.language if row is not None else ""
+
+
+def _look(writer: Writer, rows: Iterable[tuple[int, str, str]], found: Said) -> None:
+    """Notes what some files say now."""
+    asked = writer.asked
+    for identity, path, language in rows:
+        if not is_text(path):
+            continue  # a name in no encoding is nobody's to import
+        if language in _CODE:
+            flow = asked.flow(identity)
+            found.modules[path] = offered(unpack_flow(flow), asked.links(identity).imports) if flow else Offered()
+        elif language in _DOCUMENTS:
+            outline = asked.outline(identity)
+            names = documented(outline.symbols, outline.imports)
+            if names:
+                found.documents[path] = names
+
+
+def _put(writer: Writer, found: Said) -> None:
+    writer.put_pass(SAID, packed_said(found))
+    rows = {path: Named(names, list(found.modules[path].classes)) for path, names in named(found).items()}
+    writer.put_pass(PUBLIC, packed_names(rows))
+
+
+def named(found: Said, by_documents: bool = True) -> dict[str, dict[str, str]]:
+    """The public names of what each file defines, of what all say; or of what the code alone says."""
+    names = [name for path in sorted(found.documents) for name in found.documents[path]] if by_documents else []
+    return dict(sorted(public_names(found.modules, names, frozenset(found.aside)).items()))
+
+
+def _aside(files: Sequence[tuple[int, int, str, str, str]]) -> list[str]:
+    """The modules that nobody imports for what they define: tests, and whole packages that only try or show."""
+    inits = {path.rpartition("/")[0]: category for _, _, path, _, category in files if _INIT.search(path)}
+    found = []
+    for _, _, path, language, category in files:
+        if language in _CODE and category in _TRIALS and is_text(path):
+            folder, top = path.rpartition("/")[0], ""
+            while folder:
+                top = folder if folder in inits else top
+                folder = folder.rpartition("/")[0]
+            if _TRIES.search(path) or inits.get(top, category) in _TRIALS:
+                found.append(path)
+    return sorted(found)

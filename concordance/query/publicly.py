@@ -1,0 +1,31 @@
+"""What users call a definition: the shortest path by which they import it, where it has one.
+
+In: a symbol. Out: `torch.nn.Module` for what `torch/nn/modules/module.py` defines as `Module`; its qualified name where
+nothing public leads to it, and in languages that have no such paths. Each look is heard by the file.
+"""
+
+from __future__ import annotations
+
+from concordance.facts.publicly import PUBLIC, PublicNames
+from concordance.facts.read import Place
+
+from .answers import clean, full_name
+from .index import Index
+from .reads import shared
+
+
+@shared
+def public_names(index: Index) -> PublicNames:
+    """All public names; whoever looks into it for a page is heard by `PUBLIC` and the file."""
+    return PublicNames(index.facts.passed(PUBLIC))
+
+
+def public_name(index: Index, path: str, key: str) -> str:
+    """The public name of a symbol; "" where it has none."""
+    index.reads.note(PUBLIC, path)
+    return public_names(index).of(path, clean(key))
+
+
+def called(index: Index, place: Place) -> str:
+    """What a symbol is called: by its public name, else by its qualified name; a file by its path."""
+    return public_name(index, place.path, place.key) or full_name(place)
