@@ -25,6 +25,7 @@ class To(StrEnum):
     LETTERS = "letters"  # the keywords of the repository; `path` is a part of the alphabet, "" for its front page
     BOOK = "book"  # `path` is a chapter's name, "" for the book's front page
     RULE = "rule"  # `path` is a rule's id
+    OPERATOR = "operator"  # `path` is an operator's name, "" for the index of all
     REPORT = "report"
     MAP = "map"  # of a folder, drawn by size; only the site has it, as it has the next
     HISTORY = "history"  # of a folder: when and by whom it was changed
@@ -121,6 +122,7 @@ class Table(NamedTuple):
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Pieces]]
+    sorts: bool = False  # whether one would sort and filter it, where a format can
 
 
 class Code(NamedTuple):

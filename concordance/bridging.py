@@ -48,7 +48,8 @@ def run(writer: Writer, root: str, roots: Roots, failed: Failed) -> Edges:
     writer.put_pass(_ROWS, packed_bridges(rows))
     writer.put_pass(_LOOKED_UP, passed.encoded(crossed.looked_up))
     other = {*before} ^ {*rows}
-    writer.touched.add(Aspect.ACROSS, {row.name for row in other})
+    # What is said of a name is said of what it begins with, too: an overload's row is one of its operator's.
+    writer.touched.add(Aspect.ACROSS, {name for row in other for name in (row.name, row.name.partition(".")[0])})
     writer.touched.add(Aspect.CROSSED, {writer.owner(one) for row in other for one in (row.source, row.target) if one})
     writer.touched.add(Aspect.INTO, {writer.owner(row.target) for row in other if _is_run(row)})
     return _between(was, rows)

@@ -190,7 +190,7 @@ class _Inner(Addresses):
         return super().link(page, self._there(ref))
 
     def _there(self, ref: Ref) -> Ref:
-        whole = ref.to in (To.BOOK, To.LETTERS, To.RULE)
+        whole = ref.to in (To.BOOK, To.LETTERS, To.RULE, To.OPERATOR)
         return ref._replace(path="", at="", part=1) if whole and super().page(ref) not in self.known else ref
 
 

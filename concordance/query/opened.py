@@ -22,6 +22,7 @@ from concordance.facts.pack import Defined, Named, unpack_names
 from concordance.facts.read import Facts
 from concordance.model import (
     ROLES,
+    End,
     Entry,
     File,
     FileFacts,
@@ -70,6 +71,11 @@ class Opened:
     def links(self) -> Links:
         """What its names and imports mean."""
         return self._facts.links(self.path)
+
+    @cached_property
+    def ends(self) -> tuple[End, ...]:
+        """What it says to other languages."""
+        return self._facts.ends(self.path)
 
     @cached_property
     def flow(self) -> Flow:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from concordance.blocks import Block, Doc, Heading, Items, Line, Mono, Piece, Quote, Ref, Table, Text, To
 from concordance.kinds import Section
 
-from . import noticed, overview, position, tried
+from . import across, noticed, overview, position, tried
 from .about import About
 
 ORDER = tuple(section.value for section in Section)
@@ -32,7 +32,7 @@ _MADE: dict[str, Callable[[About], list[Block]]] = {
     PURPOSE: overview.purpose,
     OVERVIEW: overview.overview,
     DESIGN: lambda one: [Heading(3, ["Role in the repository"]), *position.role(one)],
-    DEPENDENCIES: lambda one: [Heading(3, ["Import Dependencies"]), *position.imports(one)],
+    DEPENDENCIES: lambda one: [Heading(3, ["Import Dependencies"]), *position.imports(one), *across.across(one)],
     PATTERNS: lambda one: [Heading(3, ["Common Patterns"]), *noticed.patterns_of(one)],
     PERFORMANCE: lambda one: [Heading(3, ["Performance Notes"]), *noticed.performance(one)],
     SECURITY: lambda one: [Heading(3, ["Security Considerations"]), *noticed.security(one)],

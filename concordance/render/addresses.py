@@ -126,6 +126,8 @@ class Addresses:
             return f"book/{_chapter(ref.path)}.md" if ref.path else FRONT
         if to == To.RULE:
             return f"book/rules/{_plain(ref.path) or 'index'}.md"
+        if to == To.OPERATOR:
+            return f"book/operators/{'/'.join(map(_operator, ref.path.split('::'))) if ref.path else 'index'}.md"
         return REPORT
 
     # --- links
@@ -228,6 +230,12 @@ def _folded(name: str) -> str:
 def _plain(name: str) -> str:
     """A name of ours as a file's: letters, digits and a few signs; the rest as numbers."""
     return "".join(c if c.isascii() and (c.isalnum() or c in "-_") else f"~{ord(c):x}" for c in name)
+
+
+def _operator(name: str) -> str:
+    """A part of an operator's name as a file's; not every disk tells capitals from small letters."""
+    plain = _plain(name)
+    return plain if plain == plain.lower() else f"{plain}-{_digest(name)}"
 
 
 def _chapter(name: str) -> str:

@@ -26,7 +26,7 @@ OF_BLAME = "blame"  # which only a server has
 _OF_FOLDER = {"index.html": "folder_index", "doc.html": "folder", "sub.html": "subtree", TREE: OF_TREE}
 _OF_FILE = {"_docs.html": "file", "_kw.html": "keywords", SOURCE: OF_SOURCE, CARDS: OF_CARDS, BLAME: OF_BLAME}
 REPORT = "report"
-_OF_WHOLE = ("letters", "book", "rule", REPORT)  # few, and not told by their address alone
+_OF_WHOLE = ("letters", "book", "rule", "operator", REPORT)  # few, and not told by their address alone
 _PART = re.compile(r"(.*)\.([2-9]|[1-9]\d{1,4})(\.html)", re.DOTALL)
 _BESIDE = re.compile(rf"(.*){DEFINITIONS}/(def-[^/]*)\.html", re.DOTALL)
 

@@ -6,5 +6,5 @@ PAGES = __name__
 # What links to each kind of page say, which tells where it will stand.
 ABOUT = {
     "file": To.FILE, "keywords": To.KEYWORDS, "folder": To.FOLDER, "folder_index": To.INDEX, "subtree": To.SUBTREE,
-    "letters": To.LETTERS, "book": To.BOOK, "rule": To.RULE, "report": To.REPORT,
+    "letters": To.LETTERS, "book": To.BOOK, "rule": To.RULE, "operator": To.OPERATOR, "report": To.REPORT,
 }  # fmt: skip

@@ -1,0 +1,95 @@
+"""All that is known of an operator."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from concordance.errors import UserError
+from concordance.model import Bridge, Trust
+from concordance.query.answers import Answer, Page, Row, full_name, paged
+from concordance.query.crossings import crossings
+from concordance.query.index import Index
+from concordance.query.operators import COLUMNS, KERNEL, SCHEMA, Operator, base_of, has, more_of, names, operator
+
+HELP = """Says what an operator is made of: its schemas, the kernel behind each dispatch key, its derivative, decomposition,
+meta function, lowering, tests and documentation, each with the line that says so.
+
+A name may be the operator's, one overload's, or the one that Python calls it by.
+
+\b
+concord op add
+concord op aten::add.Tensor --json
+concord op torch.nn.functional.softmax
+"""
+ARGUMENT = "NAME"
+_ORDER = (
+    SCHEMA, KERNEL, "stub", "formula", "formula calls", "decomposition", "reference", "meta", "lowering", "symbolic",
+    "opinfo", "docstring", "documented", "python",
+)  # fmt: skip
+_COLUMNS = ("says", "name", "key", "path", "line", "target", "trust", "by")
+
+
+def answer(index: Index, asked: str, page: Page) -> Answer:
+    """One row for each that is stated of it."""
+    one, overload = _meant(index, asked)
+    rows = [row for says in dict.fromkeys((*_ORDER, *one.rows)) for row in one.rows.get(says, ())]
+    if overload:
+        rows = [row for row in rows if row.name in (overload, one.name)]
+    lacking = [column for column in COLUMNS if not has(one)[column]]
+    note = f"not found: {', '.join(lacking)}; searched all files of the repository" if lacking else ""
+    return paged([_row(index, row) for row in rows], _COLUMNS, page)._replace(note=note)
+
+
+def _meant(index: Index, asked: str) -> tuple[Operator, str]:
+    """The operator of a name, and the full name of the overload where it names one."""
+    known = names(index)
+    if not known:
+        raise UserError("the repository states no operators", "An operator has a schema in a table or a registry")
+    for name in _tried(asked):
+        one = operator(index, base_of(name))
+        if one is not None:
+            overloads = {overload.name for overload in one.overloads}
+            if name in overloads and "." in name:
+                return one, name
+            if "." not in name.rpartition("::")[2] or base_of(name) in overloads:
+                return one, ""
+    same = [name for name in known if name.rpartition("::")[2] == asked.rpartition(".")[2]]
+    if len(same) == 1 and (one := operator(index, same[0])) is not None:
+        return one, ""
+    near = same or get_close_matches(_tried(asked)[0], known, 3, 0.6)
+    hint = f"Nearest: {', '.join(near)}" if near else f"There are {len(known):,}: the book has an index of them"
+    raise UserError(f"no operator is called {asked}", hint)
+
+
+def _tried(asked: str) -> list[str]:
+    """The names of operators that a name may mean, the likeliest first."""
+    if "::" in asked:
+        return [asked]
+    parts = asked.split(".")
+    found = []
+    if asked.startswith("torch.ops.") and len(parts) > 3:
+        found.append(f"{parts[2]}::{'.'.join(parts[3:])}")
+    if len(parts) <= 2:
+        found.append(f"aten::{asked}")
+    if parts[0] == "torch" and len(parts) > 1:
+        joined = [f"aten::{'_'.join(parts[start:])}" for start in range(1, len(parts))]
+        found += [joined[-1], *joined[:-1]]
+    return found or [f"aten::{asked}"]
+
+
+def _row(index: Index, row: Bridge) -> Row:
+    path, line = index.path_of(row.source), crossings(index).line(row)
+    source, target = index.facts.place(row.source), index.facts.place(row.target) if row.target else None
+    return {
+        "says": row.says,
+        "name": row.name,
+        "key": more_of(row, "key"),
+        "path": path,
+        "line": line or (source.line if source is not None else 1),
+        "target": full_name(target) if target is not None else "",
+        "target_path": target.path if target is not None else "",
+        "target_line": target.line if target is not None else 0,
+        "trust": Trust(row.trust).name.lower(),
+        "by": row.by,
+        "more": dict(row.more),
+    }

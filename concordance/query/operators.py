@@ -1,0 +1,131 @@
+"""The operators of a repository, each with all that bridges know of it: for their pages, and for `concord op`.
+
+In: bridges whose names are those of operators (`aten::add.Tensor`). Out: `Operator`s by the name without that of an
+overload. What a table of operators can have is a column here; whether an operator has it is said by rows alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from concordance.facts.touched import Aspect
+from concordance.model import Bridge
+
+from .crossings import crossings
+from .index import Index
+from .reads import MOVED, lasting, unless
+
+SCHEMA, KERNEL, STUB, FORMULA, CALLS = "schema", "kernel", "stub", "formula", "formula calls"
+PYTHON, OPINFO, DOCSTRING, DOCUMENTED, META = "python", "opinfo", "docstring", "documented", "meta"
+_IMPLICIT, _EXPLICIT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
+# What is written for one operator in some other place: what it says, and the word for it.
+WAYS = {
+    "decomposition": "Decomposition", "reference": "Reference", META: "Meta function", "lowering": "Lowering",
+    "symbolic": "Export",
+}  # fmt: skip
+BACKENDS = ("CPU", "CUDA", "MPS")
+COLUMNS = (*BACKENDS, "Autograd", "Decomposition", "Meta", "Lowering", "OpInfo", "Documentation")
+
+
+class Overload(NamedTuple):
+    """One schema of an operator."""
+
+    name: str  # "aten::add.Tensor"
+    schema: str
+    row: Bridge
+    said: dict[str, str]  # what else its entry says, as it is written
+
+
+class Operator(NamedTuple):
+    """All that is known of an operator, its overloads together."""
+
+    name: str  # "aten::add"
+    overloads: list[Overload]
+    rows: dict[str, list[Bridge]]  # by what they say, those of its overloads, too
+
+    def said(self, *what: str) -> list[Bridge]:
+        """The rows that say one of some things."""
+        return [row for one in what for row in self.rows.get(one, ())]
+
+    def keys(self) -> dict[str, list[Bridge]]:
+        """Its kernels by dispatch key."""
+        found: dict[str, list[Bridge]] = {}
+        for row in self.said(KERNEL):
+            found.setdefault(more_of(row, "key") or "any", []).append(row)
+        return dict(sorted(found.items(), key=lambda one: (_order(one[0]), one[0])))
+
+
+def _order(key: str) -> int:
+    return BACKENDS.index(key) if key in BACKENDS else 3 if key.startswith("Composite") else 4
+
+
+def more_of(row: Bridge, what: str) -> str:
+    """What else a bridge says, by its word for it; "" where it says nothing."""
+    return next((value for key, value in row.more if key == what), "")
+
+
+def base_of(name: str) -> str:
+    """An operator's name without the overload's: `aten::add` of `aten::add.Tensor`."""
+    space, mark, rest = name.rpartition("::")
+    return space + mark + rest.partition(".")[0]
+
+
+@lasting(unless(Aspect.CROSSED, Aspect.ACROSS, MOVED))
+def _overloads(index: Index) -> dict[str, list[str]]:
+    """The full names of each operator that has a schema, by its name; both in the order of the alphabet."""
+    found: dict[str, set[str]] = {}
+    every: dict[str, set[str]] = {}
+    for row in crossings(index).rows:
+        if "::" in row.name and row.says != STUB:
+            every.setdefault(base_of(row.name), set()).add(row.name)
+            if row.says == SCHEMA:
+                found.setdefault(base_of(row.name), set())
+    return {name: sorted(every[name]) for name in sorted(found)}
+
+
+def names(index: Index) -> list[str]:
+    """The operators that have a schema."""
+    return list(_overloads(index))
+
+
+def is_operator(index: Index, name: str) -> bool:
+    """Whether an operator of this name has a page."""
+    index.reads.note(Aspect.ACROSS, name)
+    return name in _overloads(index)
+
+
+def operator(index: Index, name: str) -> Operator | None:
+    """An operator by its name without an overload's; None where there is none."""
+    full = _overloads(index).get(name)
+    if full is None:
+        index.reads.note(Aspect.ACROSS, name)
+        return None
+    found, overloads = dict[str, list[Bridge]](), []
+    for one in dict.fromkeys((name, *full)):
+        for row in crossings(index).named(one):
+            found.setdefault(row.says, []).append(row)
+            if row.says == SCHEMA:
+                said = {key: value for key, value in row.more if key != SCHEMA}
+                overloads.append(Overload(one, more_of(row, SCHEMA), row, said))
+    return Operator(name, overloads, found)
+
+
+def has(one: Operator) -> dict[str, str]:
+    """What an operator has, by column: a word, "" for nothing."""
+    keys = one.keys()
+    composite = "composite" if any(key.startswith("Composite") for key in keys) else ""
+    found = {backend: "kernel" if _has_key(keys, backend) else composite for backend in BACKENDS}
+    implicit = "implicit" if _IMPLICIT in keys else ""
+    autograd = "kernel" if any(key.startswith("Autograd") for key in keys) else implicit
+    found["Autograd"] = "formula" if one.rows.get(FORMULA) else autograd
+    found["Decomposition"] = "yes" if one.said("decomposition", "reference") else ""
+    found["Meta"] = "yes" if one.rows.get(META) or _has_key(keys, "Meta") else composite
+    found["Lowering"] = "yes" if one.rows.get("lowering") else ""
+    found["OpInfo"] = "yes" if one.rows.get(OPINFO) else ""
+    found["Documentation"] = "yes" if one.said(DOCSTRING, DOCUMENTED) else ""
+    return found
+
+
+def _has_key(keys: Iterable[str], backend: str) -> bool:
+    return any(key == backend for key in keys)

@@ -1,0 +1,290 @@
+"""The page of an operator: how it is called, what runs it where, how it is derived, tested and documented.
+
+In: an operator's name without an overload's, or "" for the index of all. Out: one page. A repository whose files state
+no operators has no such page. What is not there is said, with what was searched.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from concordance.blocks import (
+    Block,
+    Cite,
+    Graph,
+    Heading,
+    Item,
+    Items,
+    Line,
+    Mono,
+    Node,
+    Page,
+    Piece,
+    Pieces,
+    Ref,
+    Strong,
+    Table,
+    Text,
+    To,
+    commas,
+    counted,
+    listed,
+)
+from concordance.facts.touched import Aspect
+from concordance.model import Bridge, Category, Trust
+from concordance.query.about import ref_of
+from concordance.query.crossings import crossings
+from concordance.query.index import Index
+from concordance.query.operators import (
+    CALLS,
+    COLUMNS,
+    DOCSTRING,
+    DOCUMENTED,
+    FORMULA,
+    OPINFO,
+    PYTHON,
+    WAYS,
+    Operator,
+    has,
+    more_of,
+    names,
+    operator,
+)
+from concordance.query.reads import EVERY
+from concordance.query.structure import folders
+
+_USERS = 12  # files that call an operator, named one by one
+_BOXES = 5  # kernels in a diagram
+_CALLS = ("function", "method")  # the variants that a schema may name, and how each is called
+_QUIET = frozenset(("schema", "func", "dispatch", "variants"))
+
+
+def subjects(index: Index) -> list[str]:
+    """The index, and every operator; nothing where there are none."""
+    found = names(index)
+    return ["", *found] if found else []
+
+
+def pages(index: Index, subject: str) -> Iterator[Page]:
+    """The page of one operator, or the index."""
+    if not subject:
+        index.reads.note(Aspect.ACROSS, EVERY)
+        yield Page(Ref(To.OPERATOR, ""), ["Operators"], _all(index))
+        return
+    one = operator(index, subject)
+    if one is not None:
+        yield Page(Ref(To.OPERATOR, subject), ["Operator ", Mono(subject)], list(_blocks(index, one)))
+
+
+def _all(index: Index) -> list[Block]:
+    """Every operator, and what it has."""
+    rows: list[list[Pieces]] = []
+    counts: Counter[str] = Counter()
+    every = names(index)
+    for name in every:
+        one = operator(index, name)
+        if one is None:
+            continue
+        found = has(one)
+        counts.update(column for column in COLUMNS if found[column])
+        label = name.removeprefix("aten::")
+        rows.append([[Ref(To.OPERATOR, name, "", label)], *([found[column] or "–"] for column in COLUMNS)])
+    told: list[Pieces] = [["all"], *([f"{counts[column]:,}"] for column in COLUMNS)]
+    head = f"{counted(len(every), 'operator')} with a schema in this repository, and what was found of each."
+    return [Text([head]), Table(["Operator", *COLUMNS], [told, *rows], sorts=True)]
+
+
+def _blocks(index: Index, one: Operator) -> Iterator[Block]:
+    yield Text(_head(index, one))
+    yield from _calling(index, one)
+    yield from _diagram(index, one)
+    yield Heading(2, ["Overloads"])
+    yield _overloads(index, one)
+    yield Heading(2, ["Kernels"])
+    yield from _kernels(index, one)
+    yield Heading(2, ["Autograd"])
+    yield from _autograd(index, one)
+    for says, title in WAYS.items():
+        if one.rows.get(says):
+            yield Heading(2, [title])
+            yield Items([Item(_stated(index, row)) for row in one.rows[says]])
+    yield Heading(2, ["Tests"])
+    yield from _tests(index, one)
+    yield Heading(2, ["Documentation"])
+    rows = one.said(DOCSTRING, DOCUMENTED)
+    yield Items([Item(_stated(index, row)) for row in rows]) if rows else Text([_none(index, "documentation")])
+    yield from _users(index, one)
+    yield from _missing(index, one)
+    yield Heading(2, ["Cross-References"])
+    yield Items([Item([Ref(To.OPERATOR, "", "", "All operators", False)])])
+
+
+def _head(index: Index, one: Operator) -> list[Piece]:
+    paths = dict.fromkeys(index.path_of(overload.row.source) for overload in one.overloads)
+    said = [f"{counted(len(one.overloads), 'schema', 'schemas')} in "]
+    return [*said, *listed([Ref(To.FILE, path, "", path) for path in paths]), "."]
+
+
+def _calling(index: Index, one: Operator) -> Iterator[Block]:
+    """How it is called from Python, by the variants that its schemas name."""
+    space, _, base = one.name.rpartition("::")
+    ways: dict[str, None] = {}
+    for overload in one.overloads:
+        variants = overload.said.get("variants", "function" if space == "aten" else "")
+        module = overload.said.get("python_module", "")
+        if "function" in variants and not base.startswith("_"):
+            ways[f"torch.{'_C._' if module == 'nn' else ''}{module}.{base}" if module else f"torch.{base}"] = None
+        if "method" in variants:
+            ways[f"torch.Tensor.{base}"] = None
+    ways[f"torch.ops.{space.replace('::', '.')}.{base}"] = None
+    asked = crossings(index).named
+    items = []
+    for way in ways:
+        times = sum(row.says == PYTHON and more_of(row, "as") in ("", way) for row in asked(way))
+        items.append(Item([Mono(way), f", asked for in {counted(times, 'place')}" if times else ""]))
+    yield Text(["From Python:"])
+    yield Items(items)
+
+
+def _diagram(index: Index, one: Operator) -> Iterator[Graph]:
+    """From Python to the kernels."""
+    keys = one.keys()
+    targets: dict[int, list[str]] = {}
+    for key, rows in keys.items():
+        for row in rows:
+            if row.target and key not in targets.setdefault(row.target, []):
+                targets[row.target].append(key)
+    if not targets:
+        return
+    me = one.name
+    nodes = [Node("python", f"torch.{me.rpartition('::')[2]}"), Node(me, me, "", True)]
+    edges = [("python", me, "")]
+    for place, (target, on) in enumerate(list(targets.items())[:_BOXES]):
+        ref = ref_of(index, target)
+        nodes.append(Node(f"kernel {place}", ref.label, "", False, ref))
+        edges.append((me, f"kernel {place}", ", ".join(on[:3])))
+    formulas = one.rows.get(FORMULA, ())
+    if formulas:
+        nodes.append(Node("formula", "derivative", "", False, ref_of(index, formulas[0].source)))
+        edges.append((me, "formula", "autograd"))
+    yield Graph(nodes, edges)
+
+
+def _overloads(index: Index, one: Operator) -> Table:
+    rows: list[list[Pieces]] = []
+    for overload in one.overloads:
+        path = index.path_of(overload.row.source)
+        where = [Line(path, crossings(index).line(overload.row))]
+        more = [f"{key}: {value}" for key, value in overload.said.items() if key not in _QUIET]
+        rows.append([[Mono(overload.schema)], [overload.said.get("variants", "")], ["; ".join(more)], where])
+    return Table(["Schema", "Variants", "Besides", "Line"], rows)
+
+
+def _kernels(index: Index, one: Operator) -> Iterator[Block]:
+    keys = one.keys()
+    if not keys:
+        yield Text([_none(index, "kernel")])
+        return
+    rows: list[list[Pieces]] = []
+    for key, found in keys.items():
+        for row in found:
+            name = more_of(row, "kernel")
+            cell: list[Piece] = [ref_of(index, row.target)] if row.target else [Mono(name), ", not found"]
+            where: list[Piece] = [Ref(To.FILE, index.path_of(row.target))] if row.target else []
+            rows.append([[key], [Mono(row.name.rpartition("::")[2])], cell, where, _why(row, index)])
+    yield Table(["Dispatch key", "Overload", "Kernel", "File", "By"], rows)
+
+
+def _why(row: Bridge, index: Index) -> list[Piece]:
+    line = crossings(index).line(row)
+    told: list[Piece] = [row.by, f" ({Trust(row.trust).name.lower().replace('_', ' ')})"]
+    return [*told, Cite(index.path_of(row.source), line)] if line else told
+
+
+def _autograd(index: Index, one: Operator) -> Iterator[Block]:
+    rows = one.rows.get(FORMULA, [])
+    if not rows:
+        implicit = has(one)["Autograd"]
+        said = {
+            "implicit": "No formula: it is made of operators that have one (CompositeImplicitAutograd).",
+            "kernel": "No formula: a kernel of its own is registered for autograd.",
+        }.get(implicit, _none(index, "formula"))
+        yield Text([said])
+        return
+    cells: list[list[Pieces]] = []
+    for row in dict.fromkeys(rows):
+        where = [Line(index.path_of(row.source), crossings(index).line(row))]
+        for name, formula in row.more:
+            cells.append([[Mono(row.name.rpartition("::")[2])], [Mono(name)], [Mono(formula)], where])
+    yield Table(["Overload", "Of", "Formula", "Line"], cells)
+    called = dict.fromkeys(row.target for row in one.rows.get(CALLS, ()) if row.target)
+    if called:
+        yield Text(["Functions in it: ", *commas([ref_of(index, target) for target in called]), "."])
+
+
+def _stated(index: Index, row: Bridge) -> list[Piece]:
+    """Where something is stated of an operator: the definition, or the line."""
+    path, line = index.path_of(row.source), crossings(index).line(row)
+    told: list[Piece] = [ref_of(index, row.source)]
+    if row.source != index.base_of(path):
+        told += [" in ", Ref(To.FILE, path)]
+    told += [" ", Line(path, line)] if line else []
+    kind = more_of(row, "class") or more_of(row, "as")
+    return [*told, f", {kind}" if kind else "", f", for {row.name.rpartition('::')[2]}" if "." in row.name else ""]
+
+
+def _tests(index: Index, one: Operator) -> Iterator[Block]:
+    rows = one.rows.get(OPINFO, [])
+    if rows:
+        yield Items([Item(_stated(index, row)) for row in rows])
+    tests = Counter(
+        path for row in one.rows.get(PYTHON, ())
+        if index.category_of(path := index.path_of(row.source)) == Category.TEST
+    )  # fmt: skip
+    if tests:
+        yield Text([f"Called in {counted(len(tests), 'test file')}: ", *_files(tests), "."])
+    if not rows and not tests:
+        yield Text([_none(index, "test")])
+
+
+def _files(found: Counter[str]) -> list[Piece]:
+    ordered = sorted(found.items(), key=lambda row: (-row[1], row[0]))
+    refs: list[Piece] = [Ref(To.FILE, path) for path, _ in ordered[:_USERS]]
+    left = len(ordered) - _USERS
+    if left > 0:
+        rest = Counter(path for path, _ in ordered[_USERS:])
+        return [*listed(refs), f" and {counted(left, 'other file')} in ", *folders(rest)]
+    return listed(refs)
+
+
+def _users(index: Index, one: Operator) -> Iterator[Block]:
+    found = Counter(
+        path for row in one.rows.get(PYTHON, ())
+        if index.category_of(path := index.path_of(row.source)) != Category.TEST
+    )  # fmt: skip
+    yield Heading(2, ["Who Calls It"])
+    if found:
+        yield Text([f"{counted(len(found), 'file')} of Python: ", *_files(found), "."])
+    else:
+        yield Text(["No Python of the repository outside of tests is seen to call it by its full name."])
+
+
+def _missing(index: Index, one: Operator) -> Iterator[Block]:
+    """What others have, and it has not."""
+    found = has(one)
+    lacking = [column for column in COLUMNS if not found[column]]
+    yield Heading(2, ["What Is Missing"])
+    if not lacking:
+        yield Text(["Nothing of what was looked for."])
+        return
+    named: list[Piece] = [Strong(column) for column in lacking]
+    yield Text(["Not found: ", *listed(named), f". {_searched(index)}"])
+
+
+def _none(index: Index, what: str) -> str:
+    return f"No {what} found. {_searched(index)}"
+
+
+def _searched(index: Index) -> str:
+    return f"Searched: all files of the repository, {counted(len(names(index)), 'operator')} in all."
