@@ -1,0 +1,82 @@
+"""The schema of an operator, as registries write it: `aten::add.Tensor(Tensor self, *, Scalar alpha=1) -> Tensor`.
+
+In: a text. Out: its parts, None where the text is no schema. Tables, `TORCH_LIBRARY` and `torch.library` share it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_NAME = re.compile(r"\s*(?:([A-Za-z_]\w*)::)?([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?\s*")
+_FULL = re.compile(_NAME.pattern + r"\(")
+_ARGUMENT = re.compile(r"(.+?)\s*([A-Za-z_]\w*)?\s*(?:=.*)?$", re.S)
+_ALIAS = re.compile(r"\([a-z0-9*!| ]+(?:->[^)]*)?\)")
+DEFAULT = "aten"  # the namespace of a name that is written without one
+
+
+@dataclass(frozen=True)
+class Schema:
+    """An operator's name, and what it takes; of `returns` "" where none are written."""
+
+    namespace: str  # "" where none is written
+    base: str
+    overload: str
+    types: tuple[str, ...]  # "Tensor", "int[2]", "Scalar?", without what is written of aliases
+    names: tuple[str, ...]
+    returns: str
+
+    @property
+    def local(self) -> str:
+        """The name without its namespace: "add.Tensor"."""
+        return f"{self.base}.{self.overload}" if self.overload else self.base
+
+    @property
+    def name(self) -> str:
+        """The full name."""
+        return f"{self.namespace or DEFAULT}::{self.local}"
+
+    @property
+    def is_out(self) -> bool:
+        """Whether it writes to an argument that is given for that: all that is returned is given."""
+        return self.overload == "out" or self.overload.endswith("_out") or "out" in self.names
+
+
+def full_name(text: str, namespace: str = DEFAULT) -> str:
+    """An operator's name with its namespace; "" where the text names none."""
+    match = _NAME.fullmatch(text)
+    if match is None:
+        return ""
+    return f"{match[1] or namespace}::{match[2]}" + (f".{match[3]}" if match[3] else "")
+
+
+def parsed(text: str) -> Schema | None:
+    """The parts of a schema; None where it is none."""
+    match = _FULL.match(text)
+    if match is None:
+        return None
+    depth, at = 1, match.end()
+    starts, commas = at, list[int]()
+    while at < len(text) and depth:
+        char = text[at]
+        depth += (char in "([") - (char in ")]")
+        if char == "," and depth == 1:
+            commas.append(at)
+        at += 1
+    if depth:
+        return None
+    stretches = zip([starts, *(comma + 1 for comma in commas)], [*commas, at - 1], strict=True)
+    arguments = [text[start:end].strip() for start, end in stretches]
+    types, names = [], []
+    for argument in arguments:
+        if argument in ("", "*"):
+            continue
+        one = _ARGUMENT.match(_ALIAS.sub("", argument))
+        if one is None:
+            return None
+        types.append(one[1].replace(" ", ""))
+        names.append(one[2] or "")
+    rest = text[at:].strip()
+    if rest and not rest.startswith("->"):
+        return None
+    return Schema(match[1] or "", match[2], match[3] or "", tuple(types), tuple(names), rest.removeprefix("->").strip())

@@ -1,0 +1,119 @@
+"""Operators of tables and their kernels: what runs for each dispatch key.
+
+In: entries with their schemas, kernels by name, functions that macros of structured kernels name. Out: a row for each
+schema, and for each key of an entry one for each definition of its kernel. An entry that leaves its work to another
+(`structured_delegate`) has that one's structured kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from concordance.link.crossing import Crossing, Meant, Stated
+from concordance.link.kernels import Kernels
+from concordance.link.operatortables import Operator, Tables, shared
+from concordance.model import Bridge, Role, Trust
+
+_NATIVE = (("at", "native"), ("native",))
+
+
+def join(crossing: Crossing) -> Iterator[Bridge]:
+    """Schemas, kernels, and what checks for them."""
+    tables = Tables(crossing)
+    if tables.operators:
+        yield from _Joining(crossing, tables).rows()
+
+
+class _Joining:
+    def __init__(self, crossing: Crossing, tables: Tables) -> None:
+        self._crossing, self._tables = crossing, tables
+        self._kernels = Kernels(crossing)
+        self._implements = _by_name(crossing.ends("structured", "implements"))
+        self._checks = _by_name(crossing.ends("structured", "checks"))
+        self._structured: dict[tuple[str, str], list[tuple[Stated, Meant]]] = {}  # by table and name
+
+    def rows(self) -> Iterator[Bridge]:
+        for operator in self._tables.operators:
+            one = operator.stated
+            row = one.to(operator.entry, Trust.EXACT, "entry of the table", more=one.end.more)
+            yield row._replace(source=operator.entry)
+        for one in self._crossing.ends("operators", "autogen"):
+            entry = self._tables.entry(one)
+            yield one.to(entry, Trust.EXACT, "made of the entry")._replace(source=entry)
+        for one in self._crossing.ends("operators", "kernel"):
+            yield from self._kernel(one)
+        for operator in self._tables.operators:
+            yield from self._delegated(operator)
+        for operator in self._tables.operators:
+            yield from self._checked(operator)
+
+    def _kernel(self, one: Stated) -> Iterator[Bridge]:
+        operator = self._tables.named(one.end.name, one.file.path)
+        if operator is None:
+            return
+        kernel = one.end.text
+        found = []
+        if operator.is_true("structured"):
+            found = self._near(one, self._implements.get(kernel, []))
+            if found:
+                key = (one.file.path, operator.schema.local)
+                self._structured.setdefault(key, []).extend((one, meant) for meant in found)
+        if not found:
+            found = self._kernels.of(kernel, _NATIVE, operator.schema)
+        said = (*one.end.more, ("kernel", kernel))
+        for meant in found:
+            yield self._row(one, operator, meant, said)
+        if not found:
+            yield self._row(one, operator, Meant(0, Trust.EXACT, "no definition of this name found"), said)
+
+    def _row(self, one: Stated, operator: Operator, meant: Meant, more: tuple[tuple[str, str], ...]) -> Bridge:
+        role = Role.CALL if meant.target else ""
+        row = one.to(meant.target, meant.trust, meant.by, name=operator.name, role=role, more=more)
+        return row._replace(source=operator.entry)
+
+    def _near(self, one: Stated, found: list[Stated]) -> list[Meant]:
+        """Structured kernels; where there are several tables, those of the one's tree."""
+        if self._tables.is_twin and len(found) > 1:
+            best = max(shared(other.file.path, one.file.path) for other in found)
+            found = [other for other in found if shared(other.file.path, one.file.path) == best]
+        if len(found) == 1:
+            return [Meant(found[0].id, Trust.EXACT, "structured kernel of this name")]
+        by = f"one of {len(found)} structured kernels of this name"
+        return [Meant(other.id, Trust.CANDIDATE, by) for other in found]
+
+    def _delegated(self, operator: Operator) -> Iterator[Bridge]:
+        """The kernels of the entry that an entry leaves its work to."""
+        delegate = operator.more.get("structured_delegate", "")
+        for other, meant in self._structured.get((operator.stated.file.path, delegate), ()):
+            more = (("key", dict(other.end.more)["key"]), ("kernel", other.end.text))
+            by = f"structured_delegate {delegate}"
+            row = operator.stated.to(meant.target, meant.trust, by, role=Role.CALL, more=more)
+            yield row._replace(says="kernel", source=operator.entry)
+
+    def _checked(self, operator: Operator) -> Iterator[Bridge]:
+        """What checks and allocates for a structured operator: named as its functional form is."""
+        out = operator.schema.local if operator.is_true("structured") else operator.more.get("structured_delegate", "")
+        if not out:
+            return
+        for functional in self._functional.get((operator.stated.file.path, out), ()):
+            for meant in self._near(operator.stated, self._checks.get(functional.schema.local.replace(".", "_"), [])):
+                row = operator.stated.to(meant.target, meant.trust, "meta function of this name", role=Role.CALL)
+                yield row._replace(says="meta", source=operator.entry)
+
+    @cached_property
+    def _functional(self) -> dict[tuple[str, str], list[Operator]]:
+        """By table and the name of the entry that works for them: operators that write to none of their arguments."""
+        found: dict[tuple[str, str], list[Operator]] = {}
+        for one in self._tables.operators:
+            delegate = one.more.get("structured_delegate", "")
+            if delegate and "!" not in one.stated.end.text:
+                found.setdefault((one.stated.file.path, delegate), []).append(one)
+        return found
+
+
+def _by_name(stated: list[Stated]) -> dict[str, list[Stated]]:
+    found: dict[str, list[Stated]] = {}
+    for one in stated:
+        found.setdefault(one.end.name, []).append(one)
+    return found

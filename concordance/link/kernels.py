@@ -1,0 +1,121 @@
+"""The function that a table or a registration means by a kernel's name, where its overloads are told apart by a schema.
+
+In: a name as it is written (`add_sparse`, `custom::add`), a schema, and the namespaces in which it may stand. Out: the
+definitions, with how sure that is. A schema's types and those of C++ are brought to one spelling and compared: `int[]`
+is `IntArrayRef`, `Tensor?` is `const c10::optional<Tensor>&`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from concordance.extract.look import C_FAMILY
+from concordance.extract.operatorschema import Schema
+from concordance.facts.read import Place
+from concordance.model import Kind, Trust
+
+from .crossing import Crossing, Meant
+
+_FUNCTIONS = (Kind.FUNCTION, Kind.METHOD)
+_NUMBER = re.compile(r"\+\d+$")
+_QUALIFIERS = re.compile(r"\b(?:const|struct|class|typename|at|c10|std|torch)\b|::|[&\s]|\bMaterialized(?=I)")
+_WRAPPED = re.compile(r"(\w+)<(.*)>")
+_LISTS = ("ArrayRef", "vector", "array", "List", "IListRef", "initializer_list")
+_SPELLINGS = {
+    "int64_t": "int", "SymInt": "int", "int32_t": "int", "size_t": "int", "double": "float", "string_view": "str",
+    "string": "str", "IntArrayRef": "int[]", "SymIntArrayRef": "int[]", "IntList": "int[]", "SymIntList": "int[]",
+    "TensorList": "Tensor[]", "ITensorListRef": "Tensor[]", "IOptTensorListRef": "Tensor?[]",
+    "OptionalTensorRef": "Tensor?", "OptionalIntArrayRef": "int[]?", "OptionalSymIntArrayRef": "int[]?",
+    "DimnameList": "Dimname[]", "TensorBase": "Tensor", "Variable": "Tensor",
+}  # fmt: skip
+_OPTIONS = ("ScalarType", "Layout", "Device", "bool")  # what one `TensorOptions` stands for
+
+
+class Kernels:
+    """Finds definitions of functions of C++."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._takes: dict[int, str] = {one.id: one.end.text for one in crossing.ends("overloads")}
+
+    def of(self, name: str, spaces: Iterable[tuple[str, ...]], schema: Schema | None = None) -> list[Meant]:
+        """The definitions that a name means, in one of some namespaces or, where there is but one at all, anywhere."""
+        parts = name.split("::")
+        defined = [
+            one for one in self._crossing.named(parts[-1], C_FAMILY) if one.kind in _FUNCTIONS and not one.declaration
+        ]
+        for space in spaces:
+            wanted = (*space, *parts[:-1])
+            found = [one for one in defined if _spaces(one) == wanted]
+            if found:
+                return self._told(found, schema, f"in namespace {'::'.join(wanted)}")
+        outside = [one for one in defined if one.kind == Kind.FUNCTION and _ends(_spaces(one), parts[:-1])]
+        if len({(one.path, _spaces(one)) for one in outside}) == 1:
+            told = self._told(outside, schema, "")
+            by = "only definition of this name"
+            return [one._replace(trust=min(one.trust, Trust.UNIQUE_NAME), by=by) for one in told]
+        return []
+
+    def _told(self, found: list[Place], schema: Schema | None, where: str) -> list[Meant]:
+        """Overloads, told apart by what they take."""
+        if len(found) == 1:
+            return [Meant(found[0].id, Trust.EXACT, f"only definition {where}".strip())]
+        by = f"one of {len(found)} definitions {where}".strip()
+        if schema is not None:
+            scores = [(fit(schema.types, self._takes.get(one.id, "").split(";")), one) for one in found]
+            best = max(score for score, _ in scores)
+            if best > 0:
+                found = [one for score, one in scores if score == best]
+                if len(found) == 1:
+                    return [Meant(found[0].id, Trust.EXACT, f"definition {where} whose parameters are the schema's")]
+                by = f"one of {len(found)} definitions {where} whose parameters are the schema's"
+        return [Meant(one.id, Trust.CANDIDATE, by) for one in found]
+
+
+def _spaces(one: Place) -> tuple[str, ...]:
+    """The namespaces around a symbol, without those that have no name."""
+    return tuple(_NUMBER.sub("", part) for part in one.home.split(".") if part and not part.startswith("("))
+
+
+def _ends(spaces: tuple[str, ...], wanted: list[str]) -> bool:
+    return not wanted or list(spaces[-len(wanted) :]) == wanted
+
+
+def fit(schema: Iterable[str], written: list[str]) -> int:
+    """How well the parameters of a function agree with the types of a schema; 0 where they do not."""
+    wanted = [re.sub(r"\[\d+\]", "[]", one) for one in schema]
+    wanted = ["int" + one[6:] if one.startswith("SymInt") else one for one in wanted]
+    given = [spelling(one) for one in written if one.strip()]
+    if "TensorOptions" in given:
+        wanted = _with_options(wanted)
+    if len(wanted) != len(given):
+        return 0
+    score = 1
+    for one, other in zip(wanted, given, strict=True):
+        if one == other:
+            score += 2
+        elif one.replace("?", "") == other.replace("?", ""):
+            score += 1
+        else:
+            return 0
+    return score
+
+
+def _with_options(types: list[str]) -> list[str]:
+    for at in range(len(types) - 3):
+        if tuple(one.rstrip("?") for one in types[at : at + 4]) == _OPTIONS:
+            return [*types[:at], "TensorOptions", *types[at + 4 :]]
+    return types
+
+
+def spelling(written: str) -> str:
+    """A type of C++ as a schema writes it."""
+    plain = _QUALIFIERS.sub("", written.strip())
+    wrapped = _WRAPPED.fullmatch(plain)
+    if wrapped is None:
+        return _SPELLINGS.get(plain, plain)
+    inside = spelling(wrapped[2].split(",")[0] if wrapped[1] == "array" else wrapped[2])
+    if wrapped[1] == "optional":
+        return inside + "?"
+    return inside + "[]" if wrapped[1] in _LISTS else plain

@@ -1,0 +1,126 @@
+"""The operators that tables and registrations define, by name, with the symbol of each entry.
+
+In: the ends that say `schema`. Out: `Operator`s, and of a name that several tables define, the one that lies nearest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from concordance.extract.operatorschema import Schema, parsed
+from concordance.facts.read import Place
+
+from .crossing import Crossing, Row, Stated
+
+
+@dataclass(frozen=True)
+class Operator:
+    """An operator that a table defines."""
+
+    name: str  # "aten::add.Tensor"
+    entry: int  # the id of its symbol
+    stated: Stated
+    schema: Schema
+    more: dict[str, str]
+
+    @property
+    def base(self) -> str:
+        """The name without its overload."""
+        return self.name.partition(".")[0]
+
+    def is_true(self, key: str) -> bool:
+        """Whether the entry says yes to a key."""
+        return self.more.get(key, "").lower() in ("true", "yes")
+
+
+class Tables:
+    """All operators of a repository that stand in tables."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._symbols: dict[int, list[Place]] = {}
+
+    @cached_property
+    def operators(self) -> list[Operator]:
+        """In the order of paths and of the text."""
+        found = []
+        for one in self._crossing.ends("operators", "schema"):
+            schema = parsed(one.end.text)
+            if schema is not None:
+                found.append(Operator(one.end.name, self.entry(one), one, schema, dict(one.end.more)))
+        return found
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Operator]]:
+        return _grouped((one.name, one) for one in self.operators)
+
+    @cached_property
+    def _by_base(self) -> dict[str, list[Operator]]:
+        return _grouped((one.base, one) for one in self.operators)
+
+    @cached_property
+    def is_twin(self) -> bool:
+        """Whether there are several tables, of which each has its own tree around it."""
+        return len({one.stated.file.path for one in self.operators}) > 1
+
+    def named(self, name: str, near: str) -> Operator | None:
+        """The operator of a full name, as the table that lies nearest to a path defines it."""
+        found = self._by_name.get(name, [])
+        return nearest(found, near)[0] if found else None
+
+    def overloads(self, base: str, near: str) -> list[Operator]:
+        """The operators of a name without overload, of the nearest table."""
+        return nearest(self._by_base.get(base, []), near)
+
+    def entry(self, one: Stated) -> int:
+        """The id of the item of a sequence in which an end stands; of a file without symbols there, the file's."""
+        rows = self._rows(one.file)
+        place = one.end.symbol
+        while place >= 0:
+            outer = _outer(rows, place)
+            if outer < 0:
+                break
+            place = outer
+        return one.file.base + 1 + place
+
+    def _rows(self, file: Row) -> list[Place]:
+        rows = self._symbols.get(file.id)
+        if rows is None:
+            rows = self._symbols[file.id] = self._crossing.symbols(file)
+        return rows
+
+
+def _outer(rows: list[Place], place: int) -> int:
+    """The place of the symbol around one, -1 for none."""
+    home = rows[place].home
+    while home and place >= 0 and rows[place].key != home:
+        place -= 1
+    return place if home else -1
+
+
+def _grouped(rows: Iterable[tuple[str, Operator]]) -> dict[str, list[Operator]]:
+    found: dict[str, list[Operator]] = {}
+    for name, one in rows:
+        found.setdefault(name, []).append(one)
+    return found
+
+
+def nearest(found: list[Operator], near: str) -> list[Operator]:
+    """Those of the table whose path has most folders in common with another."""
+    tables = {one.stated.file.path for one in found}
+    if len(tables) < 2:
+        return found
+    best = max(sorted(tables), key=lambda path: shared(path, near))
+    return [one for one in found if one.stated.file.path == best]
+
+
+def shared(path: str, other: str) -> int:
+    """How many folders two paths begin with in common."""
+    count = 0
+    for one, two in zip(path.split("/")[:-1], other.split("/")[:-1], strict=False):
+        if one != two:
+            break
+        count += 1
+    return count
