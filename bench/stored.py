@@ -15,8 +15,11 @@ from concordance.facts import schema
 from concordance.facts.fulltext import shelves
 from concordance.facts.graph import Graph, unpacked_pairs
 from concordance.facts.passed import TestedFiles, clusters_from, cycles_from, standings_from
+from concordance.facts.publicly import PUBLIC, PublicNames
 from concordance.facts.read import Facts
+from concordance.link.pythonoffered import said_from
 from concordance.model import unpacked
+from concordance.naming import SAID
 
 
 def dump(folder: Path) -> dict[str, Any]:
@@ -119,6 +122,8 @@ def _passed(facts: Facts, names: dict[int, str]) -> dict[str, Any]:
             for base, path in bases.items()
         },
         "ranks": facts.ranks(),
+        "offered": said_from(facts.passed(SAID)),
+        "public": PublicNames(facts.passed(PUBLIC)).rows,
     }
 
 

@@ -335,7 +335,7 @@ def test_the_impact_of_what_is_changed_in_the_work_tree(folder: Path) -> None:
     program.write(folder, {"src/lib/parts.py": LIBRARY["src/lib/parts.py"].replace("def oil(x):\n    return x", "def oil(x):\n    return x + 1")})
     with concordance.open(folder) as repository:
         answer = repository.ask("impact")
-    assert answer.note == "changed since the last commit: oil"
+    assert answer.note == "changed since the last commit: lib.parts.oil"
     assert [row["qualified"] for row in answer.rows[:2]] == ["test_direct", "test_fixture"]
 
 

@@ -128,7 +128,7 @@ def test_define_follows_imports(repository: Repository) -> None:
     assert row == {
         "path": "pkg/core.py", "line": 24, "col": 5, "name": "grow", "qualified": "grow", "kind": "function",
         "trust": "via_import", "by": "import",
-        "via": [{"path": "app.py", "line": 3}, {"path": "pkg/__init__.py", "line": 1}],
+        "via": [{"path": "app.py", "line": 3}, {"path": "pkg/__init__.py", "line": 1}], "called": "pkg.plant",
     }  # fmt: skip
 
 
@@ -321,7 +321,7 @@ def test_callers(repository: Repository) -> None:
     assert [(row["path"], row["line"], row["qualified"]) for row in rows] == [
         ("app.py", 7, "main"), ("tests/test_app.py", 5, "test_plant"),
     ]  # fmt: skip
-    assert list(rows[0]) == ["path", "line", "name", "qualified", "trust", "by"]
+    assert list(rows[0]) == ["path", "line", "name", "qualified", "trust", "by", "called"]
     assert {"main", "test_plant", "grow"} == {row["qualified"] for row in repository.callers("Tree.__init__")}
     module = repository.callers("app.main")
     assert (module[0]["path"], module[0]["qualified"]) == ("app.py", "app.py")

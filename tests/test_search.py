@@ -116,7 +116,7 @@ def test_the_exact_name_is_first(repository: Repository) -> None:
     assert symbols(rows)[:2] == ["DataLoader", "DataLoaderIter"]
     assert rows[0] | {"score": 0} == {
         "path": "pkg/loader.py", "line": 6, "symbol": "DataLoader", "kind": "class", "score": 0,
-        "snippet": "class DataLoader:",
+        "snippet": "class DataLoader:", "called": "pkg.loader.DataLoader",
     }  # fmt: skip
 
 

@@ -128,7 +128,7 @@ def row_of(index: Index, one: Called) -> Row:
         "line": one.place.line,
         "name": name_of(one.place),
         "qualified": full_name(one.place),
-        "called": called(index, one.place),
         "trust": one.claim.trust.name.lower(),
         "by": one.claim.by,
+        "called": called(index, one.place),
     }

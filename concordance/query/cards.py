@@ -16,6 +16,7 @@ from .about import About, about
 from .definitions import with_pages
 from .index import Index
 from .markup.said import first_sentence
+from .publicly import public_name
 from .structure import KEYED
 
 _LONGEST = 600  # signs of a signature on a card; the page has all of it
@@ -36,6 +37,7 @@ class Card(NamedTuple):
     path: str
     line: int
     page: bool  # whether it has a page of its own
+    called: str  # by users, where that is another name
 
 
 def cards(index: Index, path: str) -> list[Card]:
@@ -49,7 +51,7 @@ def cards(index: Index, path: str) -> list[Card]:
         Card(
             symbol.key, symbol.name, symbol.kind, _cut(" ".join(symbol.signature.split()), _LONGEST),
             _cut(first_sentence(symbol.doc, one.file.language, symbol.name), _SAID) if symbol.doc else "",
-            *uses.get(place, (0, 0)), path, symbol.line, place in paged,
+            *uses.get(place, (0, 0)), path, symbol.line, place in paged, public_name(index, path, symbol.key),
         )
         for place, symbol in enumerate(one.symbols)
         if symbol.kind not in _LEFT_OUT

@@ -3,7 +3,7 @@
 In: a name as a person types it: bare (`Module`), dotted or `::` (`torch.nn.Module`, `at::Tensor::add`, or the end of
 one: `nn.Module`), an id (`path#Outer.inner`), or PATH:LINE:COL. Out: symbols, best first: definitions before
 declarations, public before private, source before tests, what lies high in the tree before what lies deep in it.
-A dotted name may pass through modules that only hand on what others define.
+A dotted name may pass through modules that only hand on what others define; a public name means what has it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from concordance.model import File, Given, Kind, Trust, unpacked
 from .answers import clean, rank_of, separator_of
 from .index import Index, UnknownPath
 from .meaning import POSITION, Meant, Said, at
+from .publicly import public_names
 from .reads import shared
 from .trail import Hop, Trail
 
@@ -132,6 +133,7 @@ def _by_name(index: Index, asked: str) -> list[_Match]:
         return _sorted(matches) or _modules(index, parts, ".")
     separator = "::" if "::" in asked else "."
     matches = whole + _by_end(index, parts) + _by_module(index, parts, separator)
+    matches = _publicly(index, parts, matches) if separator == "." else matches
     matches = matches or _below(index, parts) or _modules(index, parts, separator)
     best: dict[int, _Match] = {}
     for match in matches:
@@ -190,6 +192,25 @@ def _by_end(index: Index, parts: list[str]) -> list[_Match]:
         elif heads[len(before) :] == home and _ends(_module_of(place.path), before):
             found.append(_Match(place, 0))
     return found
+
+
+def _publicly(index: Index, parts: list[str], matches: list[_Match]) -> list[_Match]:
+    """The same with what has this public name, before which all else is only called alike."""
+    places: dict[int, Place] = {}
+    for path, names in public_names(index).meant(parts):
+        inside = index.facts.symbols_in(path)
+        found = next((place for place in inside if clean(place.key) == names), None)
+        if found is None and len(names) > 1:
+            found = next((place for place in inside if clean(place.key) == names[:1]), None)
+            for name in names[1:]:
+                found = _member(index, found, name, set()) if found is not None else None
+        if found is not None:
+            places[found.id] = found
+    if not places:
+        return matches
+    best = {match.place.id: match for match in matches if match.place.id in places and match.group == 0}
+    others = [match._replace(group=max(1, match.group)) for match in matches if match.place.id not in places]
+    return [best.get(one, _Match(place, 0)) for one, place in places.items()] + others
 
 
 def _ends(parts: list[str], end: list[str]) -> bool:

@@ -36,6 +36,7 @@ from .definitions import with_pages
 from .index import Index
 from .markup import markdown
 from .named import Named
+from .publicly import public_name
 
 _SMALL = frozenset(
     (
@@ -226,6 +227,9 @@ class Structure:
     def _facts(self, place: int) -> Iterator[list[Piece]]:
         """What is known of a definition besides its words, each in a few pieces."""
         symbol = self.about.symbols[place]
+        public = public_name(self.about.index, self.path, symbol.key) if symbol.parent < 0 else ""
+        if public:
+            yield ["imported as ", Mono(public)]
         marks = [one for one in symbol.modifiers if one not in _OBVIOUS]
         if marks:
             yield commas([Mono(one) for one in marks])

@@ -19,6 +19,7 @@ from concordance.model import KINDS, Category, Kind
 from concordance.query.answers import clean
 from concordance.query.definitions import has_page
 from concordance.query.index import Index
+from concordance.query.publicly import public_name
 from concordance.render.addresses import anchor
 from concordance.render.siteaddresses import SiteAddresses
 
@@ -107,7 +108,7 @@ def _of_symbols(index: Index) -> tuple[list[Name], list[Name]]:
         rows = []
         for one in best[:_ROWS]:
             path, key = index.path_of(one), index.keys[one]
-            home = ".".join(clean(key)[:-1])
+            home = public_name(index, path, key).rpartition(".")[0] or ".".join(clean(key)[:-1])
             page = anchor(key) if has_page(index, one) else ""
             rows.append(Row(index.kinds[one], path, lines.of(one, path), home, page))
         entry = Name(name, scores[best[0]], len(ids), rows)

@@ -40,9 +40,9 @@ def _row(index: Index, one: Meant) -> Row:
         "col": place.col,
         "name": name_of(place),
         "qualified": full_name(place),
-        "called": called(index, place),
         "kind": "module" if place.kind == "file" else place.kind,
         "trust": one.trust.name.lower(),
         "by": one.by,
         "via": [{"path": path, "line": line} for path, line in one.via],
+        "called": called(index, place),
     }

@@ -31,6 +31,7 @@ from concordance.query import keywords, sections
 from concordance.query.about import About, about
 from concordance.query.index import Index
 from concordance.query.keywords import Defined, Imported, Mentioned, Usage
+from concordance.query.publicly import public_name
 
 _FEW = 40  # names of a section that the map spells out
 _NAMING = (sections.PATTERNS, sections.PERFORMANCE, sections.SECURITY, sections.TESTING, sections.RELATED)
@@ -111,7 +112,9 @@ def _group(one: About, names: list[Defined], uses: dict[int, Usage]) -> Items:
         for home, some in inside.items():
             (found if home < 0 else members.setdefault(home, [])).append(_definition(one, name, some, uses))
     homes = sorted((keywords.by_name(keywords.called(one, home)), home) for home in members)
-    found += [Item([one.own(home, keywords.called(one, home))], [Items(members[home])]) for _, home in homes]
+    for _, home in homes:
+        public = public_name(one.index, one.path, one.symbols[home].key)
+        found.append(Item([one.own(home, public or keywords.called(one, home))], [Items(members[home])]))
     return Items(found)
 
 

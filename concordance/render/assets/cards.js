@@ -28,6 +28,7 @@
     var trust = TRUST[link.dataset.t || "exact"], why = link.dataset.by || "";
     var also = (link.dataset.also || "").split(" ").filter(Boolean), inside = Boolean(also.length || row.page);
     var box = make("div", { id: "card", role: inside ? "dialog" : "tooltip", "aria-label": inside ? "About " + (row.name || key) : null },
+      row.called ? make("p", { class: "facts" }, make("code", {}, row.called)) : null,
       make("pre", {}, row.signature || row.name || key), row.doc ? make("p", {}, row.doc) : null,
       make("p", { class: "facts" }, facts.join(" · ")),
       link.dataset.t || why ? make("p", { class: "facts" }, "Link: " + trust + (why && !trust.includes(why) ? ", " + why : "")) : null);

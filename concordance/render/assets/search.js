@@ -57,10 +57,10 @@
   }
 
   function fromRow(row) {
-    var name = row.symbol ? /(?:^|::|[.#])([^.:#]+|operator.*)$/.exec(row.symbol) : null;
-    var shown = row.symbol ? (name ? name[1] : row.symbol) : row.path.split("/").pop();
+    var called = row.called || row.symbol, name = called ? /(?:^|::|[.#])([^.:#]+|operator.*)$/.exec(called) : null;
+    var shown = called ? (name ? name[1] : called) : row.path.split("/").pop();
     return {
-      name: shown, home: row.symbol ? row.symbol.slice(0, row.symbol.length - shown.length) : "", kind: row.kind || "file",
+      name: shown, home: called ? called.slice(0, called.length - shown.length) : "", kind: row.kind || "file",
       path: row.path, line: row.line, href: site.base + row.address, text: row.snippet || ""
     };
   }
