@@ -23,7 +23,7 @@ from .index import Index
 MOST = 100_000  # edges that one walk looks at: about twenty milliseconds
 HOLD = TYPES | {Kind.NAMESPACE}
 _LOADS = frozenset((int(Way.LOADS),))
-_VERBS = {
+VERBS = {
     Way.CALLS: "calls", Way.READS: "uses", Way.HOLDS: "holds", Way.MAKES: "makes", Way.ASKS: "asks for the fixture",
     Way.SETS_UP: "is set up by", Way.IS_WRAPPED: "is wrapped in", Way.STANDS_FOR: "stands for",
     Way.REPEATS: "is another definition of", Way.LOADS: "uses, when it is loaded,", Way.PASSES: "names",
@@ -171,4 +171,4 @@ def _said(chain: list[tuple[int, int]], known: dict[int, Place]) -> str:
         name = (full_name(place) if place.name else name_of(place)) if place is not None else "…"
         if not names or names[-1] != name:
             names.append(name)
-    return f"{_VERBS[Way(chain[0][1])]} {' → '.join(names)}"
+    return f"{VERBS[Way(chain[0][1])]} {' → '.join(names)}"

@@ -11,8 +11,8 @@ from concordance.query.crossings import crossings
 from concordance.query.index import Index
 from concordance.query.operators import COLUMNS, KERNEL, SCHEMA, Operator, base_of, has, more_of, names, operator
 
-HELP = """Says what an operator is made of: its schemas, the kernel behind each dispatch key, its derivative, decomposition,
-meta function, lowering, tests and documentation, each with the line that says so.
+HELP = """Says what an operator is made of: its schemas, the kernel behind each dispatch key, its derivative,
+decomposition, meta function, lowering, tests and documentation, each with the line that says so.
 
 A name may be the operator's, one overload's, or the one that Python calls it by.
 
