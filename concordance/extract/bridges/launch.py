@@ -24,6 +24,7 @@ _GIVEN = re.compile(
     rb"\s*[(&\s]*(?P<name>(?:::)?(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*)\s*(?P<end>[<),])"
 )
 _LAST_NAME = re.compile(rb"(?:(?:^|[^\w:])(?:::)?(?:[A-Za-z_]\w*\s*::\s*)*)([A-Za-z_]\w*)\Z")
+_NAME = re.compile(rb"[\s\\(&]*((?:\w+\s*::\s*)*)([A-Za-z_]\w*)\s*(?:<.*>)?[\s\\)]*", re.S)
 _BLANK = b" \t\r\n\\"
 _FARTHEST = 2000  # bytes that template arguments take up before a launch
 _NO_CODE = frozenset(("comment", "string_content", "string_literal", "raw_string_literal", "raw_string_content"))
@@ -150,7 +151,7 @@ def _handed(look: Look, macro: str, place: int) -> Iterator[Said]:
 
 
 def _argument(look: Look, start: int, end: int) -> Iterator[Said]:
-    written = re.fullmatch(rb"[\s\\(&]*((?:\w+\s*::\s*)*)([A-Za-z_]\w*)\s*(?:<.*>)?[\s\\)]*", look.data[start:end], re.S)
+    written = _NAME.fullmatch(look.data[start:end])
     if written and _is_code(look, start + written.start(2)) and _macro_around(look, start) is None:
         name = written[2].decode()
         yield Said(start + written.start(2), "launches", name, name)

@@ -164,7 +164,7 @@ class _Reading:
             reader = self._function
         elif name in _TARGETS:
             reader = self._target
-        elif name in ("option", "set", "project"):
+        elif name in ("option", "cmake_dependent_option", "set", "project"):
             reader = self._setting
         elif name in _IMPORTS:
             reader = self._import
@@ -232,7 +232,7 @@ class _Reading:
         said = [self._text(argument) for argument in rest]
         if command.name == "project":
             self._define(Kind.NAMESPACE, command, nests=False)
-        elif command.name == "option":
+        elif command.name in ("option", "cmake_dependent_option"):
             self._define(Kind.VARIABLE, command, modifiers=("option",), doc=one_line(said[0]) if said else "")
         elif self._raw(first).startswith(b"ENV{"):
             return

@@ -1,0 +1,249 @@
+"""Environment variables and build options: where they are read, set, declared and spoken of.
+
+In: a file of any language. Out: an end on the name, whose `name` is the variable. Programs ask by ways that
+`extract/environment.py` knows, or by a function of the repository that has "env" in its name; a shell script reads what
+it names in capitals and never assigns. A document speaks of every name that is written like one: which of these are
+variables is known when all files are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.bridging import Said
+from concordance.extract.draft import CODE
+from concordance.extract.environment import CHANGING, MARKS, READS, REMOVES, REMOVING, SETS, WAYS, WRAPPER
+from concordance.extract.look import Look
+from concordance.model import Kind, Role
+
+LANGUAGES = ()
+WORDS = (b"_", b"env", b"ENV", b"option")
+DECLARES, DOCUMENTS = "declares", "documents"
+_CAPITALS = re.compile(r"[A-Z][A-Z0-9_]+")
+_NAMED = re.compile(rb"(?<![\w$/.-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w/(-])")
+_CODE = re.compile(rb"`(?:export\s+|\$\{?)?([A-Z][A-Z0-9_]{2,})\}?(?:=[^`]*)?`")
+_SPOKEN = re.compile(rb"(?i:environment\s+variable|\benv(?:\.|ironment)?\s+vars?\b|\benvvars?\b)")
+_LISTED = re.compile(rb"^#[ \t]+([A-Z][A-Z0-9_]{1,})(?:=\S*)?[ \t]*$", re.M)
+_ENVVAR = re.compile(rb"^[ \t]*\.\. envvar:: ([A-Za-z_]\w*)", re.M)
+_ROLE = re.compile(rb":envvar:`(?:[^`<]*<)?([A-Za-z_]\w*)")
+_HEAD = re.compile(rb"\A(?:#[^\n]*\n|[ \t]*\n)+|\A(?:\s*#[^\n]*\n)*\s*[rR]?\"\"\".*?\"\"\"", re.S)
+_AROUND = 90  # how far from the words "environment variable" its name stands
+_TEXTS = frozenset(
+    ("comment", "string", "string_content", "string_literal", "raw_string_literal", "raw_string_content",
+     "string_start",
+     "string_end", "line_comment", "block_comment", "template_string", "string_fragment", "raw_string", "heredoc_body")
+)  # fmt: skip
+_CODE_IN_TEXT = frozenset(("interpolation", "template_substitution", "string_expansion", "expansion",
+                           "command_substitution", "simple_expansion"))  # fmt: skip
+_COPY = re.compile(
+    rb"\b(\w+)\s*=\s*(?:dict\s*\(\s*)?os\.environ\b(?:\s*\.\s*copy\s*\(\s*\))?\s*\)?[ \t]*(?:\r?\n|;|#|\Z)"
+)
+_GIVEN = re.compile(rb"\bpatch\.dict\s*\(\s*(?:os\.environ|[\"']os\.environ[\"'])\s*,\s*(?:values\s*=\s*)?\{([^{}]*)\}")
+_KEYS = re.compile(rb"[\"']([A-Za-z_]\w*)[\"']\s*:")
+_SHELL_USE = re.compile(rb"(?<!\\)\$\{?([A-Z][A-Z0-9_]+)(?![A-Za-z0-9_])")
+_SHELL_SET = re.compile(
+    rb"(?:^|[\s;&|(`{])(?:(?:export|local|readonly|declare|typeset)\s+(?:-\w+\s+)*)?([A-Z][A-Z0-9_]*)(?:\[[^\]]*\])?\+?="
+    rb"|\bfor\s+([A-Z][A-Z0-9_]*)\s+in\b|\b(?:read|mapfile|readarray)\s+(?:-\w+\s+(?:\"[^\"]*\"\s+)?)*([A-Z][A-Z0-9_]*)"
+    rb"|\blocal\s+([A-Z][A-Z0-9_]*)\b", re.M
+)  # fmt: skip
+_EXPORT = re.compile(rb"^[ \t]*export[ \t]+([A-Za-z_]\w*(?:=|[ \t]*(?:\r?$|;|#)))", re.M)
+_SHELLS_OWN = (
+    "BASH BASH_SOURCE BASH_VERSION BASH_VERSINFO BASHPID BASH_REMATCH BASH_LINENO BASH_SUBSHELL EUID FUNCNAME GROUPS "
+    "HOSTTYPE IFS LINENO MACHTYPE OPTARG OPTIND OSTYPE PIPESTATUS PPID PS RANDOM REPLY SECONDS SHELLOPTS SHLVL UID "
+    "DIRSTACK COPROC MAPFILE NF NR FS RS"
+)
+_FLAG = re.compile(
+    rb"\b(?:bool_flag|string_flag|int_flag|string_list_flag|config_setting)\s*\(\s*(?:[^()]*?,\s*)?name\s*=\s*\"([^\"]+)\""
+)
+_LISTS = (
+    re.compile(rb"^[ \t]*- ([A-Z][A-Z0-9_]+)=", re.M),
+    re.compile(rb"^[ \t]*- name:[ \t]*[\"']?([A-Z][A-Z0-9_]+)[\"']?[ \t]*\r?\n[ \t]+value", re.M),
+)
+_EXPRESSION = re.compile(rb"\$\{\{[^}]*?\benv\.([A-Za-z_]\w*)")
+
+
+def ends(look: Look) -> Iterator[Said]:
+    """All that a file says of variables."""
+    language = look.language
+    if language in WAYS and any(mark in look.data for mark in MARKS[language]):
+        yield from _asked(look)
+    reader = _READERS.get(language)
+    if reader is not None:
+        yield from reader(look)
+    elif language in WAYS and _SPOKEN.search(look.data):
+        yield from _spoken(look)
+
+
+def _is_code(look: Look, at: int) -> bool:
+    """Whether what stands at an offset runs; a text or a comment does not, but for what is put into a text."""
+    for node in reversed(look.path(at)):
+        if node.type in _CODE_IN_TEXT:
+            return True
+        if node.type in _TEXTS:
+            return node.start_byte == at  # the literal itself
+    return not look.in_comment(at)
+
+
+def _asked(look: Look) -> Iterator[Said]:
+    """What a program asks for."""
+    seen = set()
+    for says, pattern in WAYS[look.language]:
+        for match in pattern.finditer(look.data):
+            name = _name(look, match)
+            where = max(match.start(group) for group in match.groupdict())
+            if name and where not in seen and _is_code(look, match.start()):
+                seen.add(where)
+                yield Said(match.start(), says, name, _words(match))
+    for match in WRAPPER.finditer(look.data):
+        at = match.start("function")
+        direct = match["function"].lower() in (b"getenv", b"setenv", b"putenv", b"unsetenv", b"getenvb")
+        if not direct and match.start("name") not in seen and _is_code(look, at):
+            function = match["function"]
+            says = REMOVES if REMOVING.match(function) else SETS if CHANGING.search(function) else READS
+            fixture = function in (b"setenv", b"delenv")
+            by = () if fixture else (("by", function.decode()),)
+            yield Said(at, says, match["name"].decode(), function.decode(), by)
+    if look.language == "python":
+        yield from _copies(look)
+
+
+def _words(match: re.Match[bytes]) -> str:
+    return " ".join(match[0].decode("utf-8", "replace").split())[:80]
+
+
+def _name(look: Look, match: re.Match[bytes]) -> str:
+    """The variable that is asked for: the literal, or that which a constant of the file stands for."""
+    groups = match.groupdict()
+    literal = groups.get("name") or groups.get("other")
+    if literal:
+        return literal.decode()
+    constant = groups.get("constant")
+    if not constant or not (constant.strip(b"_")[:1].isupper() or constant.startswith(b"k")):
+        return ""
+    given = rb"\b%s\b\s*(?::[^=\n]*)?(?:\[\])?\s*(?:=|\{)\s*[rbuL]?[\"']([A-Za-z_]\w*)[\"']" % re.escape(constant)
+    found = set(re.findall(given, look.data))
+    return found.pop().decode() if len(found) == 1 else ""
+
+
+def _copies(look: Look) -> Iterator[Said]:
+    """What is put into a copy of the environment, for a program that is started, and by `patch.dict`."""
+    for copy in {match[1] for match in _COPY.finditer(look.data)}:
+        pattern = rb"\b%s\s*\[\s*[\"']([A-Za-z_]\w*)[\"']\s*\](\s*(?:=(?!=)|\+=))?" % re.escape(copy)
+        for match in re.finditer(pattern, look.data):
+            if _is_code(look, match.start()):
+                yield Said(match.start(), SETS if match[2] else READS, match[1].decode(), _words(match))
+    for match in _GIVEN.finditer(look.data):
+        for key in _KEYS.finditer(match[1]):
+            if _is_code(look, match.start()):
+                yield Said(match.start(1) + key.start(), SETS, key[1].decode(), _words(key))
+
+
+def _spoken(look: Look) -> Iterator[Said]:
+    """The names that stand near the words "environment variable"; in comments and texts, for code does not say so."""
+    seen = set()
+    for match in _SPOKEN.finditer(look.data):
+        start, end = max(0, match.start() - _AROUND), match.end() + _AROUND
+        for name in re.finditer(rb"(?<![\w$])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?!\w|\()", look.data[start:end]):
+            at = start + name.start()
+            if at not in seen and not _is_code(look, at):
+                seen.add(at)
+                yield Said(at, DOCUMENTS, name[0].decode())
+
+
+def _python(look: Look) -> Iterator[Said]:
+    """The words about variables, and the list at the head of a file that is run by hand."""
+    seen = set()
+    if _SPOKEN.search(look.data):
+        for said in _spoken(look):
+            seen.add(said.at)
+            yield said
+        head = _HEAD.match(look.data)
+        for match in _LISTED.finditer(head[0]) if head else ():
+            if match.start(1) not in seen:
+                yield Said(match.start(1), DOCUMENTS, match[1].decode())
+
+
+def _prose(look: Look) -> Iterator[Said]:
+    """Every name that a document writes like a variable's."""
+    data = look.data
+    at = {match.start(): match[0] for match in _NAMED.finditer(data)}
+    at.update((match.start(1), match[1]) for pattern in (_CODE, _ROLE) for match in pattern.finditer(data))
+    for match in _ENVVAR.finditer(data):
+        at.pop(match.start(1), None)
+        yield Said(match.start(1), DECLARES, match[1].decode(), match[0].decode().strip(), (("what", "variable"),))
+    for place, name in at.items():
+        yield Said(place, DOCUMENTS, name.decode())
+
+
+def _shell(look: Look) -> Iterator[Said]:
+    """What a script takes from its environment, and what it hands on."""
+    data = look.data
+    own = frozenset(_SHELLS_OWN.split())
+    given = {name for found in _SHELL_SET.findall(data) for name in found if name}
+    for match in _SHELL_USE.finditer(data):
+        name = match[1].decode()
+        if match[1] not in given and name not in own and _is_expanded(look, match.start()):
+            yield Said(match.start(1), READS, name, _words(match), (("by", "shell"),))
+    for match in _EXPORT.finditer(data):
+        name = re.match(rb"\w+", match[1])
+        if name is not None and _is_code(look, match.start(1)):
+            yield Said(match.start(1), SETS, name[0].decode(), _words(match))
+
+
+def _is_expanded(look: Look, at: int) -> bool:
+    """Whether a shell puts a value in place of what stands at an offset."""
+    if look.in_comment(at):
+        return False
+    return any(node.type in ("simple_expansion", "expansion", "arithmetic_expansion") for node in look.path(at)[-3:])
+
+
+def _cmake(look: Look) -> Iterator[Said]:
+    """Options, and what a build file reads that may be one."""
+    draft = look.draft
+    declared = set()
+    for one in draft.definitions:
+        is_option = not {"option", "CACHE"}.isdisjoint(one.modifiers) and "INTERNAL" not in one.modifiers
+        if is_option and one.kind == Kind.VARIABLE:
+            declared.add(one.at)
+            forced = "CACHE" in one.modifiers and one.signature.rstrip(" )").endswith("FORCE")
+            yield Said(one.at, SETS if forced else DECLARES, one.name, one.signature, (("what", "option"),))
+    for start, end in draft.ends.items():
+        if start not in declared and draft.roles[start] == CODE[Role.READ]:
+            name = look.source.slice(start, end)
+            if _CAPITALS.fullmatch(name) and not name.startswith(("CMAKE_", "PROJECT_")):
+                yield Said(start, READS, name, "", (("what", "option"),))
+
+
+def _dockerfile(look: Look) -> Iterator[Said]:
+    for one in look.draft.definitions:
+        if "ENV" in one.modifiers:
+            yield Said(one.at, SETS, one.name, one.signature)
+
+
+def _starlark(look: Look) -> Iterator[Said]:
+    for match in _FLAG.finditer(look.data):
+        if not look.in_comment(match.start()):
+            yield Said(match.start(1), DECLARES, match[1].decode(), _words(match), (("what", "option"),))
+
+
+def _yaml(look: Look) -> Iterator[Said]:
+    """What workflows, compositions of containers and their like put into an environment."""
+    for match in _EXPRESSION.finditer(look.data):
+        if not look.in_comment(match.start()):
+            yield Said(match.start(1), READS, match[1].decode(), _words(match))
+    inner = [d for d in look.draft.definitions if d.kind == Kind.KEY]
+    for holder in [d for d in inner if d.name in ("env", "environment", "variables")]:
+        for one in inner:
+            if holder.at < one.at and one.end <= holder.end and _CAPITALS.fullmatch(one.name):
+                yield Said(one.at, SETS, one.name, one.signature)
+        body = look.data[holder.at : holder.end]
+        for pattern in _LISTS:
+            for match in pattern.finditer(body):
+                yield Said(holder.at + match.start(1), SETS, match[1].decode(), _words(match))
+
+
+_READERS = {
+    "python": _python, "cython": _python, "markdown": _prose, "rst": _prose, "text": _prose, "shell": _shell,
+    "cmake": _cmake, "dockerfile": _dockerfile, "starlark": _starlark, "yaml": _yaml,
+}  # fmt: skip

@@ -1,0 +1,97 @@
+"""Environment variables and build options: who reads, sets, declares and documents each.
+
+In: names, as files state them. Out: a row for each place, by the variable's name, so that it can be asked for. A build
+file that reads a name reads the option of that name; what else leads to an option leads there by its name alone. What a
+document says in capitals counts where the name is a variable or an option: read, set or declared somewhere. Where one
+place alone reads a variable, the document speaks of that place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.link.crossing import Crossing, Stated
+from concordance.model import Bridge, Trust
+
+_FUNCTIONS = frozenset(("function", "method", "macro", "class", "struct", "variable", "constant"))
+
+
+def join(crossing: Crossing) -> Iterator[Bridge]:
+    """All places of all variables."""
+    stated = crossing.ends("environment")
+    options: dict[str, list[Stated]] = {}
+    for one in stated:
+        if one.end.says == "declares":
+            options.setdefault(one.end.name, []).append(one)
+    claims = [claim for one in stated for claim in _claims(crossing, one, options)]
+    known = {one.end.name for one, _, _ in claims}
+    readers: dict[str, set[int]] = {}
+    for one, _, _ in claims:
+        if one.end.says == "reads":
+            readers.setdefault(one.end.name, set()).add(one.id)
+    set_somewhere = {one.end.name for one, trust, _ in claims if trust == Trust.EXACT}
+    for one, trust, by in claims:
+        if trust == Trust.CANDIDATE and one.end.name in set_somewhere:
+            sure, said = Trust.UNIQUE_NAME, f"{by}, and in the environment elsewhere"
+        else:
+            sure, said = trust, by
+        yield _row(one, sure, said, options.get(one.end.name, []))
+    for one in stated:
+        if one.end.says == "documents" and one.end.name in known:
+            yield _documented(one, options.get(one.end.name, []), readers.get(one.end.name, set()))
+
+
+def _claims(
+    crossing: Crossing, one: Stated, options: dict[str, list[Stated]]
+) -> Iterator[tuple[Stated, Trust, str]]:
+    """What an end says by itself: that a variable is read, set or declared there."""
+    more = dict(one.end.more)
+    if one.end.says == "documents":
+        return
+    if one.end.says == "declares":
+        yield one, Trust.EXACT, "build option" if more.get("what") == "option" else "said to be one"
+    elif more.get("what") == "option":
+        if one.end.name in options:
+            yield one, Trust.EXACT, "variable of the build"
+    elif more.get("by") == "shell":
+        yield one, Trust.CANDIDATE, "never assigned in this script"
+    elif "by" in more:
+        for meant in crossing.meant(one)[:1]:
+            place = crossing.place(meant.target)
+            if place is not None and place.kind in _FUNCTIONS:
+                yield one, meant.trust, f"through {more['by']}"
+    else:
+        yield one, Trust.EXACT, "named there"
+
+
+def _row(one: Stated, trust: Trust, by: str, options: list[Stated]) -> Bridge:
+    """A place, with the option that it leads to."""
+    others = _nearest(one, [option for option in options if option != one])
+    if one.end.says == "declares" or not others:
+        return one.to(0, trust, by)
+    if dict(one.end.more).get("what") == "option":
+        sure = Trust.VIA_IMPORT if len({option.id for option in options}) == 1 else Trust.CANDIDATE
+        said = "the build option of this name" if sure > Trust.CANDIDATE else f"one of {len(options)} of this name"
+        return one.to(others[0].id, sure, said)
+    return one.to(others[0].id, min(trust, Trust.CANDIDATE), f"{by}; a build option has the same name")
+
+
+def _nearest(one: Stated, options: list[Stated]) -> list[Stated]:
+    """Options of a name: those of the file first, then what lies highest."""
+
+    def order(option: Stated) -> tuple[bool, int, str, int]:
+        path = option.file.path
+        return path != one.file.path, path.count("/"), path, option.end.line
+
+    return sorted(options, key=order)
+
+
+def _documented(one: Stated, options: list[Stated], readers: set[int]) -> Bridge:
+    """What a document speaks of: the option, or the only place that reads the variable."""
+    found = _nearest(one, options)
+    if found:
+        sure = Trust.UNIQUE_NAME if len(options) == 1 else Trust.CANDIDATE
+        return one.to(found[0].id, sure, "a build option has this name")
+    if len(readers) == 1:
+        return one.to(next(iter(readers)), Trust.UNIQUE_NAME, "the only place that reads it")
+    return one.to(0, Trust.UNIQUE_NAME, f"read at {len(readers)} places" if readers else "set elsewhere")
