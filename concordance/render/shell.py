@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from concordance.render.formats.html import Entry
+from concordance.render.formats.html import SORTS, Entry
 from concordance.signs import visible
 from concordance.version import VERSION
 
@@ -46,6 +46,7 @@ def whole(window: Window) -> str:
     up = "../" * window.address.count("/")
     server = (" data-api" if window.api or window.live else "") + (" data-live" if window.live else "")
     scripts = [*_SCRIPTS, *(["lines"] if window.kind == "source" else []), *(["live"] if window.live else [])]
+    scripts += ["sorting"] if f'<table class="{SORTS}' in window.main else []
     loaded = "\n".join(f'<script defer src="{up}assets/{name}.js"></script>' for name in scripts)
     repository = escape(visible(window.repository))
     shown = f"{escape(visible(window.title))} · {repository}"

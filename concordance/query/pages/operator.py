@@ -90,9 +90,9 @@ def _all(index: Index) -> list[Block]:
         counts.update(column for column in COLUMNS if found[column])
         label = name.removeprefix("aten::")
         rows.append([[Ref(To.OPERATOR, name, "", label)], *([found[column] or "–"] for column in COLUMNS)])
-    told: list[Pieces] = [["all"], *([f"{counts[column]:,}"] for column in COLUMNS)]
-    head = f"{counted(len(every), 'operator')} with a schema in this repository, and what was found of each."
-    return [Text([head]), Table(["Operator", *COLUMNS], [told, *rows], sorts=True)]
+    head = f"{counted(len(every), 'operator')} with a schema in this repository, and what was found of each: "
+    told: list[Piece] = [f"{column} {counts[column]:,}" for column in COLUMNS]
+    return [Text([head, *listed(told), "."]), Table(["Operator", *COLUMNS], rows, sorts=True)]
 
 
 def _blocks(index: Index, one: Operator) -> Iterator[Block]:
@@ -108,12 +108,12 @@ def _blocks(index: Index, one: Operator) -> Iterator[Block]:
     for says, title in WAYS.items():
         if one.rows.get(says):
             yield Heading(2, [title])
-            yield Items([Item(_stated(index, row)) for row in one.rows[says]])
+            yield Items([Item(_stated(index, one, row)) for row in one.rows[says]])
     yield Heading(2, ["Tests"])
     yield from _tests(index, one)
     yield Heading(2, ["Documentation"])
     rows = one.said(DOCSTRING, DOCUMENTED)
-    yield Items([Item(_stated(index, row)) for row in rows]) if rows else Text([_none(index, "documentation")])
+    yield Items([Item(_stated(index, one, row)) for row in rows]) if rows else Text([_none(index, "documentation")])
     yield from _users(index, one)
     yield from _missing(index, one)
     yield Heading(2, ["Cross-References"])
@@ -143,7 +143,7 @@ def _calling(index: Index, one: Operator) -> Iterator[Block]:
     for way in ways:
         times = sum(row.says == PYTHON and more_of(row, "as") in ("", way) for row in asked(way))
         items.append(Item([Mono(way), f", asked for in {counted(times, 'place')}" if times else ""]))
-    yield Text(["From Python:"])
+    yield Text(["From Python, by what its schemas say:"])
     yield Items(items)
 
 
@@ -223,21 +223,29 @@ def _autograd(index: Index, one: Operator) -> Iterator[Block]:
         yield Text(["Functions in it: ", *commas([ref_of(index, target) for target in called]), "."])
 
 
-def _stated(index: Index, row: Bridge) -> list[Piece]:
-    """Where something is stated of an operator: the definition, or the line."""
+def _stated(index: Index, one: Operator, row: Bridge) -> list[Piece]:
+    """What is stated of an operator: the definition that is not its own entry, or the line that says so."""
+    entries = {overload.row.source for overload in one.overloads}
+    if row.source in entries and row.target not in (0, row.source):
+        path = index.path_of(row.target)
+        return [ref_of(index, row.target), " in ", Ref(To.FILE, path), *_overload(row)]
     path, line = index.path_of(row.source), crossings(index).line(row)
     told: list[Piece] = [ref_of(index, row.source)]
     if row.source != index.base_of(path):
         told += [" in ", Ref(To.FILE, path)]
     told += [" ", Line(path, line)] if line else []
     kind = more_of(row, "class") or more_of(row, "as")
-    return [*told, f", {kind}" if kind else "", f", for {row.name.rpartition('::')[2]}" if "." in row.name else ""]
+    return [*told, f", {kind}" if kind else "", *_overload(row)]
+
+
+def _overload(row: Bridge) -> list[Piece]:
+    return [", for ", Mono(row.name.rpartition("::")[2])] if "." in row.name else []
 
 
 def _tests(index: Index, one: Operator) -> Iterator[Block]:
     rows = one.rows.get(OPINFO, [])
     if rows:
-        yield Items([Item(_stated(index, row)) for row in rows])
+        yield Items([Item(_stated(index, one, row)) for row in rows])
     tests = Counter(
         path for row in one.rows.get(PYTHON, ())
         if index.category_of(path := index.path_of(row.source)) == Category.TEST

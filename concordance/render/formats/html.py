@@ -46,6 +46,7 @@ from concordance.render.svg import svg
 from concordance.render.treemap import treemap
 from concordance.signs import visible
 
+SORTS = "sorts"  # the class of a table that a script lets one sort and filter
 LONG = 100  # entries of a list from which on a browser lays out only those that are seen
 _NUMBER = re.compile(r"[+-]?[\d,.]+(?: ?(?:%|×|B|KB|MB|GB|bytes|ms|s))?|–|")
 _AT_LINE, _TO_LINE = re.compile(r" ?L(\d+)"), re.compile(r"–(\d+)")
@@ -211,7 +212,8 @@ class Writer:
         right = " ".join(f"right-{place + 1}" for place in range(len(table.columns)) if _is_numbers(table.rows, place))
         name = escape(f"Table: {', '.join(column for column in table.columns if column)}")
         self.out.append(f'<div class="table" role="group" aria-label="{name}" tabindex="0">')
-        self.out.append(f'<table class="{right}">' if right else "<table>")
+        classes = " ".join(filter(None, (SORTS if table.sorts else "", right)))
+        self.out.append(f'<table class="{classes}">' if classes else "<table>")
         head = "".join(f'<th scope="col">{_shown(column)}</th>' for column in table.columns)
         self.out.append(f"<thead><tr>{head}</tr></thead><tbody>\n")
         for row in table.rows:
