@@ -36,6 +36,7 @@ VERBS = {
     "documented": ("documents", "is documented by"),
     "documents": ("documents", "is documented by"),
     "python": ("calls", "is called from Python by"),
+    "calls": ("calls the operator", "is called by"),
     "reads": ("reads", "is read by"),
     "sets": ("sets", "is set by"),
     "builds": ("builds", "is built by"),
