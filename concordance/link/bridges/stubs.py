@@ -1,0 +1,93 @@
+"""Dispatch stubs: who calls a stub runs, for a device, the kernel that is registered under it.
+
+In: stubs that are defined or declared, registrations, calls. Out: a row from each function that calls a stub to each
+kernel of it, and one from each registration to its kernel. The stub itself is no symbol: a macro makes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.link.crossing import Crossing, Meant, Stated
+from concordance.link.kernels import Kernels
+from concordance.model import Bridge, Role, Trust
+
+_SAYS = "stub"
+_NUMBER = re.compile(r"\+\d+$")
+
+
+def join(crossing: Crossing) -> Iterator[Bridge]:
+    """Stubs, callers and kernels."""
+    scopes = _Scopes(crossing)
+    kernels = Kernels(crossing)
+    filled: dict[tuple[str, ...], list[tuple[Stated, Meant, str]]] = {}
+    for one in crossing.ends("stubs", "registers", "defines"):
+        if one.end.says == "defines":
+            yield one.to(0, Trust.EXACT, "defined here")._replace(says=_SAYS)
+            continue
+        stub = scopes.stub(one)
+        found = _kernel(crossing, kernels, one) if stub else []
+        for meant in found:
+            filled.setdefault(stub, []).append((one, meant, _device(one)))
+            yield _row(one, meant, _device(one), one, "")
+        if stub and not found:
+            yield _row(one, Meant(0, Trust.EXACT, "no definition of this name found"), _device(one), one, "")
+    for one in crossing.ends("stubs", "calls"):
+        for other, meant, key in filled.get(scopes.stub(one), ()):
+            yield _row(one, meant, key, other, Role.CALL)
+
+
+class _Scopes:
+    """Tells stubs of one name apart by the namespaces that they are defined in."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._homes: dict[str, set[tuple[str, ...]]] = {}
+        for one in crossing.ends("stubs", "declares", "defines"):
+            self._homes.setdefault(one.end.name, set()).add(self._around(one))
+
+    def _around(self, one: Stated) -> tuple[str, ...]:
+        place = self._crossing.place(one.id)
+        return tuple(_NUMBER.sub("", part) for part in place.key.split(".")) if place else ()
+
+    def stub(self, one: Stated) -> tuple[str, ...]:
+        """The stub that a name means where it stands, by its namespaces and its name; () for none."""
+        name, homes = one.end.name, self._homes.get(one.end.name, set())
+        if not homes:
+            return ()
+        if len(homes) == 1:
+            return (*min(homes), name)
+        within = tuple(part for part in dict(one.end.more).get("within", "").split("::") if part)
+        around = self._around(one)
+        for depth in range(len(around), -1, -1):
+            if (*around[:depth], *within) in homes:
+                return (*around[:depth], *within, name)
+        return ()
+
+
+def _row(one: Stated, meant: Meant, key: str, registered: Stated, role: str) -> Bridge:
+    more = (("key", key), ("kernel", registered.end.text))
+    return one.to(meant.target, meant.trust, meant.by, role=role, more=more)._replace(says=_SAYS)
+
+
+def _kernel(crossing: Crossing, kernels: Kernels, one: Stated) -> list[Meant]:
+    """The function that a registration names: what the linker says of it, or the file's own of that name."""
+    meant = [row for row in crossing.meant(one) if row.target != one.id]
+    if meant:
+        return meant
+    own = [row for row in crossing.symbols(one.file) if row.name == one.end.text and row.kind == "function"]
+    own = [row for row in own if not row.declaration]
+    if len(own) == 1:
+        return [Meant(own[0].id, Trust.EXACT, "only definition of this name in the file")]
+    return kernels.of(one.end.text, (("at", "native"),)) if not own else []
+
+
+def _device(one: Stated) -> str:
+    """What a registration is for: as its macro says, else by the file that it stands in."""
+    key = dict(one.end.more).get("key", "")
+    if key:
+        return key
+    if one.file.language == "cuda" or "/cuda/" in one.file.path:
+        return "CUDA"
+    return "MPS" if one.file.language in ("objc", "objcpp") or "/mps/" in one.file.path else "CPU"
