@@ -34,8 +34,10 @@ class Around(NamedTuple):
     name: str  # what stands behind the folders; "" where the last of them is the page
 
 
-def around(addresses: SiteAddresses, repository: str, address: str, ref: Ref, title: str) -> Around:
-    """The links around the page of a reference, which stands at an address."""
+def around(
+    addresses: SiteAddresses, repository: str, address: str, ref: Ref, title: str, operators: bool = False
+) -> Around:
+    """The links around the page of a reference, which stands at an address; `operators`: whether they have pages."""
 
     def to(kind: To, path: str) -> str:
         return addresses.to(address, addresses.page(Ref(kind, path)))
@@ -54,7 +56,8 @@ def around(addresses: SiteAddresses, repository: str, address: str, ref: Ref, ti
     here = addresses.to(address, address)
     in_book = to(To.FILE if of_file else To.INDEX, ref.path) if ref.to in _ONLY_HERE else here
     views = [*(views or [("Page", here)]), ("Markdown", f"{in_book.removesuffix('.html')}.md")]
-    pages = [(name, to(kind, "")) for name, kind in _OF_WHOLE]
+    whole = (*_OF_WHOLE, ("Operators", To.OPERATOR)) if operators else _OF_WHOLE
+    pages = [(name, to(kind, "")) for name, kind in whole]
     return Around(folders, views, pages, _last(ref, title))
 
 

@@ -19,6 +19,7 @@ from concordance.query.cards import cards
 from concordance.query.folders.repository import name_of
 from concordance.query.index import Index
 from concordance.query.listing import listing, parts_of
+from concordance.query.operators import names as operators
 from concordance.query.pages import ABOUT, PAGES
 from concordance.query.structure import plain_files
 from concordance.render import listing as listings
@@ -121,7 +122,7 @@ class Site:
     def _window(self, address: str, kind: str, ref: Ref, body: html.Body, blame: str = "") -> Answered:
         """A page with what stands around it; `blame` is where it stands which commits its lines come from."""
         name = name_of(self.index)
-        links = around(self.addresses, name, address, ref, body.title)
+        links = around(self.addresses, name, address, ref, body.title, bool(operators(self.index)))
         views = links.views if kind != OF_SEARCH else []  # it is what a script puts there, and so is no Markdown
         window = shell.Window(
             name, address, body.title, body.html, body.outline, kind, ref.path, views, links.folders,

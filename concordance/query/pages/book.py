@@ -34,6 +34,7 @@ from concordance.query.folders import folders
 from concordance.query.folders.repository import name_of, readme, title_of
 from concordance.query.folders.words import describe_folder, made_of
 from concordance.query.index import Index
+from concordance.query.operators import names
 from concordance.query.reads import ANY, BELOW, EVERY
 
 _BOXES = 24
@@ -96,11 +97,12 @@ def _front(index: Index) -> list[Block]:
             head: list[Piece] = [f"Chapter {number}: ", parts.chapter_ref(index, chapter)]
             items.append(Item([*head, f" ({parts.size_words(chapter)}): ", *parts.summary(index, chapter)]))
         found.append(Items(items))
-    found += [Heading(2, ["Behind the Chapters"]), _behind()]
+    found += [Heading(2, ["Behind the Chapters"]), _behind(index)]
     return found
 
 
-def _behind() -> Items:
+def _behind(index: Index) -> Items:
+    operators = (Ref(To.OPERATOR, "", "", "Operators", False), "each with its kernels, derivative, tests and documents")
     rows: tuple[tuple[Ref, str], ...] = (
         (
             Ref(To.BOOK, PATHS, "", "Reading Paths", False),
@@ -108,6 +110,7 @@ def _behind() -> Items:
         ),
         (Ref(To.BOOK, GLOSSARY, "", "Glossary", False), "terms and acronyms in the repository's own words"),
         (Ref(To.BOOK, NAMES, "", "Index of Names", False), "the classes and functions to know, and their chapters"),
+        *((operators,) if names(index) else ()),
         (Ref(To.LETTERS, "", "", "Keywords", False), "every name from A to Z"),
         (Ref(To.INDEX, "", "", "Index", False), "every folder and file"),
         (Ref(To.REPORT, "", "", "Verification Report", False), "what was read, and what was not and why"),

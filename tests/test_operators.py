@@ -1,0 +1,147 @@
+"""Pages of operators, their index, `concord op` and `concord path`, on a repository with a table of operators."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import concordance
+from concordance.blocks import Ref, Table, To
+from concordance.errors import UserError
+from concordance.query.about import About
+from concordance.query.across import across
+from concordance.query.index import Index
+from concordance.query.operators import has, names, operator
+from concordance.query.pages import operator as pages
+from concordance.query.sections import pieces_of
+
+FILES = {
+    "ops.yaml": """\
+- func: twice.Tensor(Tensor self) -> Tensor
+  variants: function, method
+  dispatch:
+    CPU: twice_cpu
+    CUDA: twice_cuda
+
+- func: twice.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+  dispatch:
+    CPU: twice_out
+
+- func: four(Tensor self) -> Tensor
+""",
+    "native/twice.cpp": """\
+namespace at { namespace native {
+static Tensor work(const Tensor& x) { return x; }
+Tensor twice_cpu(const Tensor& self) { return work(self); }
+Tensor& twice_out(const Tensor& self, Tensor& out) { return out; }
+Tensor four(const Tensor& self) { return at::twice(at::twice(self)); }
+}}
+""",
+    "native/twice.cu": """\
+namespace at { namespace native {
+Tensor twice_cuda(const Tensor& self) { return self; }
+}}
+""",
+    "plain.py": "def alone():\n    return 1\n",
+}
+
+
+def made(home: Path, files: dict[str, str]) -> Index:
+    for path, text in files.items():
+        (home / path).parent.mkdir(parents=True, exist_ok=True)
+        (home / path).write_text(text)
+    return concordance.open(str(home))._index
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    home = tmp_path_factory.mktemp("operators")
+    return made(home, FILES)
+
+
+def ask(index: Index, command: str, asked: str, **options: object) -> list[dict[str, object]]:
+    with concordance.open(Path(index.root)) as repository:
+        return repository.ask(command, asked, **options).rows
+
+
+def test_every_operator_has_a_page_and_every_overload_a_row(index: Index) -> None:
+    assert names(index) == ["aten::four", "aten::twice"]
+    assert pages.subjects(index) == ["", "aten::four", "aten::twice"]
+    one = operator(index, "aten::twice")
+    assert one is not None
+    assert [overload.name for overload in one.overloads] == ["aten::twice.Tensor", "aten::twice.out"]
+    assert list(one.keys()) == ["CPU", "CUDA"]
+    (page,) = pages.pages(index, "aten::twice")
+    schemas = next(block for block in page.blocks if isinstance(block, Table))
+    assert [str(row[0][0]) for row in schemas.rows] == [
+        "twice.Tensor(Tensor self) -> Tensor", "twice.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+    ]  # fmt: skip
+
+
+def test_what_is_missing_is_said(index: Index) -> None:
+    one = operator(index, "aten::twice")
+    assert one is not None
+    found = has(one)
+    assert (found["CPU"], found["CUDA"], found["MPS"], found["Autograd"]) == ("kernel", "kernel", "", "")
+    four = operator(index, "aten::four")
+    assert four is not None
+    assert has(four)["CPU"] == "composite"
+    assert has(four)["Autograd"] == "implicit"
+
+
+def test_the_index_is_a_table_that_sorts(index: Index) -> None:
+    (page,) = pages.pages(index, "")
+    table = next(block for block in page.blocks if isinstance(block, Table))
+    assert table.sorts
+    assert [row[0][0] for row in table.rows] == [
+        Ref(To.OPERATOR, "aten::four", "", "four"), Ref(To.OPERATOR, "aten::twice", "", "twice"),
+    ]  # fmt: skip
+
+
+def test_a_repository_without_operators_has_no_such_pages(tmp_path: Path) -> None:
+    assert pages.subjects(made(tmp_path, {"a.py": "x = 1\n"})) == []
+    with concordance.open(tmp_path) as repository, pytest.raises(UserError, match="no operators"):
+        repository.ask("op", "add")
+
+
+@pytest.mark.parametrize("asked", ["twice", "aten::twice", "torch.twice", "torch.Tensor.twice", "torch.ops.aten.twice"])
+def test_op_by_any_of_its_names(index: Index, asked: str) -> None:
+    rows = ask(index, "op", asked)
+    assert {row["name"] for row in rows} == {"aten::twice.Tensor", "aten::twice.out"}
+    kernels = {(row["key"], row["target"], row["target_path"]) for row in rows if row["says"] == "kernel"}
+    assert ("CUDA", "at::native::twice_cuda", "native/twice.cu") in kernels
+
+
+def test_op_of_one_overload(index: Index) -> None:
+    assert {row["name"] for row in ask(index, "op", "twice.out")} == {"aten::twice.out"}
+
+
+def test_op_that_is_none(index: Index) -> None:
+    with pytest.raises(UserError, match="no operator is called"):
+        ask(index, "op", "thrice")
+
+
+def test_a_path_crosses_languages(index: Index) -> None:
+    rows = ask(index, "path", "at::native::four work")
+    steps = [(row["path"], row["line"], row["name"], row["to"]) for row in rows]
+    assert steps == [
+        ("native/twice.cpp", 5, "at::native::four", "twice.Tensor"),
+        ("ops.yaml", 4, "twice.Tensor", "at::native::twice_cpu"),
+        ("native/twice.cpp", 3, "at::native::twice_cpu", "at::native::work"),
+    ]
+
+
+def test_no_path_says_what_was_searched(index: Index) -> None:
+    with concordance.open(Path(index.root)) as repository:
+        answer = repository.ask("path", "alone work")
+        assert not answer.rows
+        assert "no chain leads from alone to work" in answer.note
+        with pytest.raises(UserError, match="from one name"):
+            repository.ask("path", "alone")
+
+
+def test_a_file_says_what_crosses(index: Index) -> None:
+    refs = [p for p in pieces_of(across(About(index, "native/twice.cpp"))) if isinstance(p, Ref)]
+    assert Ref(To.OPERATOR, "aten::twice", "", "aten::twice") in refs
+    assert across(About(index, "plain.py")) == []
