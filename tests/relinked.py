@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from concordance import batch, bridging, passing
+from concordance import batch, bridging, naming, passing
 from concordance.config import Config
 from concordance.extract import macros
 from concordance.facts import schema
@@ -19,6 +19,7 @@ from concordance.facts.handed import Linkable, Reading
 from concordance.facts.linkrows import LinkedFile
 from concordance.facts.pack import unpack_links
 from concordance.facts.passed import TestedFiles, clusters_from, cycles_from, standings_from
+from concordance.facts.publicly import PUBLIC
 from concordance.facts.read import Facts
 from concordance.facts.write import Writer
 from concordance.link.ckept import Kept
@@ -118,8 +119,10 @@ class Book:
             bridges = join(writer, str(self.root), Config().roots, _raise)
             if work.whole:
                 passing.run(writer, bridges.every)
+                naming.run(writer)
             else:
                 passing.update(writer, work.refiled, bridges.gone, bridges.come)
+                naming.update(writer, work.refiled)
             if not fresh:
                 self.linked, self.moved = work.linked or set(), writer.moved
                 self.rows, self.tables = (work.rows, work.kept) if self.keeps else (None, None)
@@ -156,6 +159,7 @@ def said(folder: Path) -> dict[str, list[Any]]:
         passes += [("layer", names[one], s) for one, s in standings_from(facts.passed("layers")).items()]
         passes += [("group", names[k], sorted(names[o] for o in m)) for k, m in clusters_from(facts.passed("clusters"))]
         passes += [("rank", *row) for row in facts.ranks().items()]
+        passes += [("offered", facts.passed(naming.SAID)), ("public", facts.passed(PUBLIC))]
         near = {path: tests.of(base) for base, path in names.items() if "#" not in path}
         passes += [("tests", p, [(names[t], n) for t, n in one.near], one.farther) for p, one in near.items()]
         return {
