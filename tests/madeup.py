@@ -235,6 +235,75 @@ class ShellMaker:
         ])  # fmt: skip
 
 
+class BoundMaker:
+    """C++ that other languages call, and that calls operators."""
+
+    paths = ("ext/a.cpp", "ext/b.cpp", "ext/c.cu", "ext/d.h")
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+
+    def block(self) -> str:
+        r = self.rng
+        one, two, kind = r.choice(_NAMES), r.choice(_NAMES), r.choice(_TYPES)
+        return r.choice([
+            f"Tensor {one}(const Tensor& self) {{ return at::{two}(self); }}\n",
+            f"namespace at {{ namespace native {{\nTensor {one}(const Tensor& self) {{ return {two}(self); }}\n}} }}\n",
+            f"__global__ void {one}(float* x) {{}}\nvoid {two}() {{ {one}<<<1, 2>>>(0); }}\n",
+            f'PYBIND11_MODULE(_C, m) {{\n  m.def("{one}", &{two});\n  init_{kind}(m);\n}}\n',
+            f'void init_{kind}(py::module& m) {{\n  py::class_<{kind}>(m, "{kind}").def("{one}", &{kind}::{two});\n}}\n',
+            f"struct {kind} {{ int {one}() {{ return 1; }} }};\n",
+            f'static PyMethodDef methods[] = {{{{"{one}", (PyCFunction){two}, METH_NOARGS, nullptr}}, {{nullptr}}}};\n',
+            f'TORCH_LIBRARY_IMPL(aten, CUDA, m) {{\n  m.impl("{one}", TORCH_FN({two}));\n}}\n',
+            f'TORCH_LIBRARY(mine, m) {{\n  m.def("{one}(Tensor x) -> Tensor", &{two});\n}}\n',
+            f'const char* {one}_of() {{ return std::getenv("{two.upper()}_HOME"); }}\n',
+            f"DECLARE_DISPATCH(void (*)(int), {one}_stub);\nDEFINE_DISPATCH({one}_stub);\n",
+            f"REGISTER_DISPATCH({one}_stub, &{two});\n", '#include "d.h"\n', "TORCH_IMPL_FUNC(" + one + ")(int x) {}\n",
+        ])  # fmt: skip
+
+
+class TableMaker:
+    """Tables of operators, and their derivatives."""
+
+    paths = ("ext/ops.yaml", "ext/derived.yaml", "other/ops.yaml")
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+
+    def block(self) -> str:
+        r = self.rng
+        one, two, three = (r.choice(_NAMES) for _ in range(3))
+        return r.choice([
+            f"- func: {one}(Tensor self) -> Tensor\n  variants: function, method\n",
+            f"- func: {one}.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n"
+            f"  dispatch:\n    CPU, CUDA: {two}\n    MPS: {three}\n",
+            f"- func: {one}.x(Tensor self, int dim) -> Tensor\n  structured_delegate: {two}.out\n",
+            f"- func: {one}(Tensor self) -> Tensor\n  dispatch:\n    CPU: {two}\n",
+            f"- name: {one}(Tensor self) -> Tensor\n  self: {two}(grad)\n",
+        ])  # fmt: skip
+
+
+class AskingMaker:
+    """Python that asks for what other languages define."""
+
+    paths = ("pkg/__init__.py", "pkg/use.py", "pkg/more.py", "pkg/_C.pyi", "tests/test_use.py")
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+
+    def block(self) -> str:
+        r = self.rng
+        one, two, kind = r.choice(_NAMES), r.choice(_NAMES), r.choice(_TYPES)
+        return r.choice([
+            "import pkg._C\n", "from pkg import _C\n", "from . import _C\n", f"from pkg._C import {one}\n", "import torch\n",
+            "import os\n", f"def {one}():\n    return pkg._C.{two}()\n", f"def {one}(x):\n    return _C.{two}(x)\n",
+            f"class {kind}(_C.{r.choice(_TYPES)}):\n    def {one}(self):\n        return _C.{kind}().{two}()\n",
+            f"def {one}(x):\n    return torch.ops.mine.{two}(x), torch.ops.aten.{one}(x), torch.{two}(x)\n",
+            f"def test_{one}():\n    assert {two}(1)\n", f'{one} = os.environ.get("{two.upper()}_HOME")\n',
+            f"@register_decomposition(aten.{one})\ndef {two}(x):\n    return x\n", f"def {one}(x: int) -> int: ...\n",
+        ])  # fmt: skip
+
+
 class Maker(Protocol):
     """Makes blocks of one language, for files of some paths."""
 
@@ -245,7 +314,7 @@ class Maker(Protocol):
 
 MAKERS: dict[str, Callable[[random.Random], Maker]] = {
     "python": PythonMaker, "c": CMaker, "ecma": EcmaMaker, "go": GoMaker, "java": JavaMaker, "rust": RustMaker,
-    "shell": ShellMaker,
+    "shell": ShellMaker, "bound": BoundMaker, "table": TableMaker, "asking": AskingMaker,
 }  # fmt: skip
 _WHOLE = {
     "tsconfig.json": '{"compilerOptions": {"baseUrl": ".", "paths": {"@/*": ["web/*"]}}}\n',
