@@ -12,6 +12,7 @@ _NAME = re.compile(r"\s*(?:([A-Za-z_]\w*)::)?([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?
 _FULL = re.compile(_NAME.pattern + r"\(")
 _ARGUMENT = re.compile(r"(.+?)\s*([A-Za-z_]\w*)?\s*(?:=.*)?$", re.S)
 _ALIAS = re.compile(r"\([a-z0-9*!| ]+(?:->[^)]*)?\)")
+_WRITTEN = re.compile(r"\w+\([^)]*!")
 DEFAULT = "aten"  # the namespace of a name that is written without one
 
 
@@ -25,6 +26,7 @@ class Schema:
     types: tuple[str, ...]  # "Tensor", "int[2]", "Scalar?", without what is written of aliases
     names: tuple[str, ...]
     returns: str
+    is_out: bool = False  # whether it writes to an argument that is given by name, for that
 
     @property
     def local(self) -> str:
@@ -35,11 +37,6 @@ class Schema:
     def name(self) -> str:
         """The full name."""
         return f"{self.namespace or DEFAULT}::{self.local}"
-
-    @property
-    def is_out(self) -> bool:
-        """Whether it writes to an argument that is given for that: all that is returned is given."""
-        return self.overload == "out" or self.overload.endswith("_out") or "out" in self.names
 
 
 def full_name(text: str, namespace: str = DEFAULT) -> str:
@@ -68,9 +65,12 @@ def parsed(text: str) -> Schema | None:
     stretches = zip([starts, *(comma + 1 for comma in commas)], [*commas, at - 1], strict=True)
     arguments = [text[start:end].strip() for start, end in stretches]
     types, names = [], []
+    named = is_out = False
     for argument in arguments:
         if argument in ("", "*"):
+            named |= argument == "*"
             continue
+        is_out |= named and _WRITTEN.match(argument) is not None
         one = _ARGUMENT.match(_ALIAS.sub("", argument))
         if one is None:
             return None
@@ -79,4 +79,5 @@ def parsed(text: str) -> Schema | None:
     rest = text[at:].strip()
     if rest and not rest.startswith("->"):
         return None
-    return Schema(match[1] or "", match[2], match[3] or "", tuple(types), tuple(names), rest.removeprefix("->").strip())
+    returns = rest.removeprefix("->").strip()
+    return Schema(match[1] or "", match[2], match[3] or "", tuple(types), tuple(names), returns, is_out)

@@ -39,8 +39,10 @@ class Kernels:
         self._crossing = crossing
         self._takes: dict[int, str] = {one.id: one.end.text for one in crossing.ends("overloads")}
 
-    def of(self, name: str, spaces: Iterable[tuple[str, ...]], schema: Schema | None = None) -> list[Meant]:
-        """The definitions that a name means, in one of some namespaces or, where there is but one at all, anywhere."""
+    def of(
+        self, name: str, spaces: Iterable[tuple[str, ...]], schema: Schema | None = None, anywhere: bool = True
+    ) -> list[Meant]:
+        """The definitions that a name means in one of some namespaces or, where there is but one of it, anywhere."""
         parts = name.split("::")
         defined = [
             one for one in self._crossing.named(parts[-1], C_FAMILY) if one.kind in _FUNCTIONS and not one.declaration
@@ -51,7 +53,7 @@ class Kernels:
             if found:
                 return self._told(found, schema, f"in namespace {'::'.join(wanted)}")
         outside = [one for one in defined if one.kind == Kind.FUNCTION and _ends(_spaces(one), parts[:-1])]
-        if len({(one.path, _spaces(one)) for one in outside}) == 1:
+        if anywhere and len({(one.path, _spaces(one)) for one in outside}) == 1:
             told = self._told(outside, schema, "")
             by = "only definition of this name"
             return [one._replace(trust=min(one.trust, Trust.UNIQUE_NAME), by=by) for one in told]

@@ -74,8 +74,22 @@ class Tables:
         """The operators of a name without overload, of the nearest table."""
         return nearest(self._by_base.get(base, []), near)
 
+    @cached_property
+    def _made(self) -> dict[str, list[Stated]]:
+        found: dict[str, list[Stated]] = {}
+        for one in self._crossing.ends("operators", "autogen"):
+            found.setdefault(one.end.name, []).append(one)
+        return found
+
+    def made(self, name: str, near: str) -> int:
+        """The id of the entry of which an operator without one of its own is made; 0 for none."""
+        found = self._made.get(name, [])
+        return self.entry(max(found, key=lambda one: shared(one.file.path, near))) if found else 0
+
     def entry(self, one: Stated) -> int:
-        """The id of the item of a sequence in which an end stands; of a file without symbols there, the file's."""
+        """The id of the item of a sequence in which an end stands; outside of tables, of the symbol around it."""
+        if one.file.language != "yaml":
+            return one.id
         rows = self._rows(one.file)
         place = one.end.symbol
         while place >= 0:

@@ -1,0 +1,58 @@
+"""Tables of derivatives: `- name: mul.Tensor(Tensor self, …) -> Tensor`, with a formula for each input.
+
+A table is known by its form: the outermost sequence of a YAML file, whose items have a schema under `name` and whose
+other keys are arguments of it (`self: grad * other`). Formulas of one dispatch key stand under it in `dispatch`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.bridging import Said
+from concordance.extract.entries import Entry, Field, entries
+from concordance.extract.look import Look
+from concordance.extract.operatorschema import Schema, parsed
+
+LANGUAGES = ("yaml",)
+WORDS = (b"(Tensor",)
+_CALLED = re.compile(r"(?<![\w.:>])((?:\w+::)*)([A-Za-z_]\w*)\s*(?:<[\w:, ]*>)?\(")
+_WORDS = frozenset(("if", "for", "while", "return", "sizeof", "switch", "not", "static_cast"))
+_RETURNS = re.compile(r"\b[A-Za-z_]\w*")
+_BESIDES = ("output_differentiability",)
+
+
+def ends(look: Look) -> Iterator[Said]:
+    """The derivatives of a file's table, and the functions that their formulas call."""
+    for entry in entries(look):
+        written = entry.value("name")
+        schema = parsed(written) if entry.outermost and written else None
+        formulas = list(_formulas(entry, schema)) if schema else []
+        if schema is None or not formulas:
+            continue
+        besides = [(one.name, one.value) for one in entry.fields if one.name in _BESIDES]
+        said = tuple((name, one.value) for name, one in formulas)
+        yield Said(entry.at, "formula", schema.name, written, (*said, *besides))
+        for _, one in formulas:
+            for name in dict.fromkeys(_calls(one.value)):
+                yield Said(one.at, "formula calls", schema.name, name)
+
+
+def _formulas(entry: Entry, schema: Schema) -> Iterator[tuple[str, Field]]:
+    """The inputs, or results of forward derivatives, with the formula of each."""
+    returned = _RETURNS.findall(schema.returns)
+    known = {*schema.names, *returned, "result", *(f"result{place}" for place in range(len(returned)))}
+    for one in entry.fields:
+        if known.issuperset(part.strip() for part in one.name.split(",")):
+            yield one.name, one
+        elif one.name == "dispatch":
+            for key in one.within:
+                for other in key.within:
+                    if known.issuperset(part.strip() for part in other.name.split(",")):
+                        yield f"{other.name} ({key.name})", other
+
+
+def _calls(formula: str) -> Iterator[str]:
+    for match in _CALLED.finditer(formula):
+        if match[2] not in _WORDS:
+            yield match[1] + match[2]

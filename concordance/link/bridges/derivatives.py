@@ -1,0 +1,69 @@
+"""Derivatives of operators: the formula of a table, and the functions that it calls.
+
+In: entries with formulas. Out: a row to the operator that each is of, and to its in-place form where that has none of
+its own; rows to functions of C++ that formulas call, and to operators, which they call by the name of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.link.crossing import Crossing, Stated
+from concordance.link.kernels import Kernels
+from concordance.link.operatortables import Operator, Tables
+from concordance.model import Bridge, Role, Trust
+
+_HOMES = (("torch", "autograd", "generated", "details"), ("torch", "autograd"))
+
+
+def join(crossing: Crossing) -> Iterator[Bridge]:
+    """Formulas, and what they call."""
+    stated = crossing.ends("derivatives", "formula")
+    if not stated:
+        return
+    tables, kernels = Tables(crossing), Kernels(crossing)
+    own = {one.end.name for one in stated}
+    for one in stated:
+        entry = tables.entry(one)
+        for operator, by in _operators(tables, one, own):
+            row = one.to(operator.entry, Trust.EXACT, by, name=operator.name, more=one.end.more)
+            yield row._replace(source=entry)
+        if tables.named(one.end.name, one.file.path) is None:
+            made = tables.made(one.end.name, one.file.path)
+            by = "made of the entry" if made else "no operator of this name in a table"
+            yield one.to(made, Trust.EXACT, by, more=one.end.more)._replace(source=entry)
+    for one in crossing.ends("derivatives", "formula calls"):
+        yield from _called(tables, kernels, one)
+
+
+def _operators(tables: Tables, one: Stated, own: set[str]) -> Iterator[tuple[Operator, str]]:
+    """The operator that a formula is of, and the one that does the same in place."""
+    found = tables.named(one.end.name, one.file.path)
+    if found is None:
+        return
+    yield found, "the name in the table"
+    dot, base = found.name.find("."), found.name.partition(".")[0]
+    beside = f"{base}_{found.name[dot:]}" if dot >= 0 else f"{base}_"
+    other = tables.named(beside, one.file.path) if beside not in own else None
+    if other is not None and other.schema.types[:1] == found.schema.types[:1]:
+        yield other, f"in-place form of {found.schema.local}"
+
+
+def _called(tables: Tables, kernels: Kernels, one: Stated) -> Iterator[Bridge]:
+    space, _, name = one.end.text.rpartition("::")
+    entry = tables.entry(one)
+    if space == "std":
+        return
+    found = kernels.of(one.end.text, _HOMES, anywhere=False)
+    if space in ("", "at") and not found:
+        operators = [other for other in tables.overloads(f"aten::{name}", one.file.path) if not other.schema.is_out]
+        if operators:
+            trust = Trust.EXACT if len(operators) == 1 else Trust.CANDIDATE
+            by = "operator of this name" if len(operators) == 1 else f"one of {len(operators)} overloads of this name"
+            for operator in operators:
+                row = one.to(operator.entry, trust, by, role=Role.CALL, more=(("function", one.end.text),))
+                yield row._replace(source=entry)
+            return
+    for meant in found or kernels.of(one.end.text, _HOMES):
+        row = one.to(meant.target, meant.trust, meant.by, role=Role.CALL, more=(("function", one.end.text),))
+        yield row._replace(source=entry)
