@@ -1,0 +1,14 @@
+"""CPython's C API: names of Python and the functions, types and values that tables and calls give them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.link import pybound
+from concordance.link.crossing import Crossing
+from concordance.model import Bridge
+
+
+def join(crossing: Crossing) -> Iterator[Bridge]:
+    """What is bound, who asks for it, and which stub declares it."""
+    yield from pybound.join(crossing, "cpython")
