@@ -429,7 +429,89 @@ documentation files, to deal in the Software without restriction.
     ".github/workflows/ci.yml": "on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: make test\n",
     "tools/run.sh": '#!/bin/sh\nset -e\ncheck() {\n  python -m pear.core "$1"\n}\ncheck "$1"\n',
 }
-FILES: dict[str, str] = {**_PYTHON, **_NATIVE, **_WEB, **_PROSE, **_SETTINGS}
+# What languages say to one another: a table of operators, kernels, a compiled module, scripts that run others.
+_CROSSING = {
+    "ops/functions.yaml": """- func: ripen.Tensor(Tensor self) -> Tensor
+  variants: function, method
+  dispatch:
+    CPU: ripen_cpu
+    CUDA: ripen_cuda
+
+- func: ripen.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+  structured: True
+  dispatch:
+    CPU: ripen_out
+
+- func: press(Tensor self) -> Tensor
+""",
+    "ops/derivatives.yaml": """- name: ripen.Tensor(Tensor self) -> Tensor
+  self: ripen_backward(grad)
+""",
+    "ops/ripen.cpp": """#include "ripen.h"
+
+namespace at { namespace native {
+Tensor ripen_cpu(const Tensor& self) { return self; }
+TORCH_IMPL_FUNC(ripen_out)(const Tensor& self, const Tensor& out) {}
+Tensor press(const Tensor& self) { return at::ripen(self); }
+Tensor ripen_backward(const Tensor& grad) { return press(grad); }
+}}
+""",
+    "ops/ripen.h": """#pragma once
+namespace at { struct Tensor {}; }
+""",
+    "ops/ripen.cu": """#include "ripen.h"
+__global__ void ripen_kernel(float* x) {}
+
+namespace at { namespace native {
+Tensor ripen_cuda(const Tensor& self) {
+  ripen_kernel<<<1, 32>>>(nullptr);
+  return self;
+}
+}}
+""",
+    "ops/module.cpp": """#include <pybind11/pybind11.h>
+#include "ripen.h"
+
+int count(int x) { return x + 1; }
+struct Basket { int size() { return 1; } };
+
+PYBIND11_MODULE(_C, m) {
+  m.def("count", &count);
+  pybind11::class_<Basket>(m, "Basket").def("size", &Basket::size);
+}
+""",
+    "src/pear/compiled.py": """import os
+
+from pear import _C
+
+
+def count(x):
+    if os.environ.get("PEAR_SLOW"):
+        raise RuntimeError("a basket holds at most {} pears".format(x))
+    return _C.count(x)
+
+
+class Basket(_C.Basket):
+    def full(self):
+        return _C.Basket().size() > count(1)
+""",
+    "tests/test_compiled.py": """from pear.compiled import count
+
+
+def test_count():
+    assert count(1) == 2
+""",
+    "tools/run.sh": """#!/bin/sh
+python src/pear/compiled.py
+PEAR_SLOW=1 python -m pear.compiled
+""",
+    "docs/compiled.md": """# Compiled parts
+
+`PEAR_SLOW` makes `pear.compiled.count` slow; see [the table](../ops/functions.yaml).
+""",
+}
+
+FILES: dict[str, str] = {**_PYTHON, **_NATIVE, **_WEB, **_PROSE, **_SETTINGS, **_CROSSING}
 OTHERS: dict[str, str] = {
     "Cargo.toml": '[package]\nname = "quince"\nversion = "0.1.0"\n',
     "src/lib.rs": """//! Quinces.
