@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from concordance.facts import schema
+from concordance.facts.crossed import bridges_from
 from concordance.facts.fulltext import shelves
 from concordance.facts.graph import Graph, unpacked_pairs
 from concordance.facts.passed import TestedFiles, clusters_from, cycles_from, standings_from
@@ -122,6 +123,10 @@ def _passed(facts: Facts, names: dict[int, str]) -> dict[str, Any]:
             for base, path in bases.items()
         },
         "ranks": facts.ranks(),
+        "bridges": [
+            (*row._replace(source=0, target=0), named(row.source), named(row.target) if row.target else "")
+            for row in bridges_from(facts.passed("bridges"))
+        ],
         "offered": said_from(facts.passed(SAID)),
         "public": PublicNames(facts.passed(PUBLIC)).rows,
     }
