@@ -132,6 +132,13 @@ def test_a_path_crosses_languages(index: Index) -> None:
     ]
 
 
+def test_callers_and_callees_cross_languages(index: Index) -> None:
+    found = {(row["qualified"], row["by"]) for row in ask(index, "callers", "at::native::twice_cpu")}
+    assert found == {("twice.Tensor", "aten::twice.Tensor: only definition in namespace at::native")}
+    found = {(row["qualified"], row["trust"]) for row in ask(index, "callees", "at::native::four")}
+    assert ("twice.Tensor", "unique_name") in found
+
+
 def test_no_path_says_what_was_searched(index: Index) -> None:
     with concordance.open(Path(index.root)) as repository:
         answer = repository.ask("path", "alone work")

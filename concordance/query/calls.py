@@ -13,6 +13,7 @@ from concordance.facts.read import Place
 from concordance.model import ROLES, Op, Role, Trust, unpacked
 
 from .answers import Page, Row, clean, full_name, name_of, rank_of, start_of
+from .crossings import crossings
 from .index import Index
 from .opened import Claim, Opened
 from .publicly import called
@@ -47,6 +48,7 @@ def callers(index: Index, symbols: Collection[Place], least: int) -> list[int]:
     )
     if least != Trust.UNIQUE_NAME:  # the store keeps the roles of the best uses, whatever they are
         users = dict.fromkeys(_claims(index, users, frozenset(symbol.id for symbol in symbols), least))
+    users |= dict.fromkeys(_across(index, [symbol.id for symbol in symbols], least))
     order: dict[str, tuple[bool, int, str]] = {}
 
     def key(user: int) -> tuple[bool, int, str, int]:
@@ -56,6 +58,16 @@ def callers(index: Index, symbols: Collection[Place], least: int) -> list[int]:
         return (*order[path], user)
 
     return sorted(users, key=key)
+
+
+def _across(index: Index, targets: Iterable[int], least: int) -> dict[int, Claim]:
+    """Who calls some targets from another language, and by which bridge."""
+    table, found = crossings(index), dict[int, Claim]()
+    for row in (row for target in targets for row in table.runs_into(target)):
+        had = found.get(row.source)
+        if row.trust >= least and (had is None or had.trust < row.trust):
+            found[row.source] = Claim(row.target, Trust(row.trust), f"{row.name}: {row.by}")
+    return found
 
 
 def _claims(index: Index, users: Iterable[int], targets: frozenset[int], least: int) -> dict[int, Claim]:
@@ -88,7 +100,7 @@ def callers_page(index: Index, symbols: Collection[Place], least: int, page: Pag
     shown = found[start:end]
     places = index.facts.places(shown)
     targets = frozenset(symbol.id for symbol in symbols)
-    claims = _claims(index, shown, targets, least)
+    claims = {**_across(index, targets, least), **_claims(index, shown, targets, least)}
     rows = [Called(places[user], claims[user]) for user in shown if user in places and user in claims]
     return rows, len(found), str(end) if end < len(found) else ""
 
@@ -107,6 +119,10 @@ def callees(index: Index, symbol: Place, least: int) -> tuple[list[Called], list
                     best[claim.target] = claim
             if not claims:
                 open_.append(_name(file, used))
+    for user in inside:
+        for row in crossings(index).runs_from(file.base + user):
+            if row.trust >= least and row.target not in best:
+                best[row.target] = Claim(row.target, Trust(row.trust), f"{row.name}: {row.by}")
     places = index.facts.places(best)
     return [Called(places[target], claim) for target, claim in best.items() if target in places], open_
 

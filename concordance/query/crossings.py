@@ -9,7 +9,7 @@ from functools import cached_property
 
 from concordance.facts.crossed import bridges_from
 from concordance.facts.touched import Aspect
-from concordance.model import Bridge
+from concordance.model import Bridge, Role
 
 from .index import Index
 from .reads import EVERY, MOVED, lasting, unless
@@ -93,6 +93,25 @@ class Crossings:
             if row.target and path_of(row.target) != path_of(row.source):
                 found.setdefault(path_of(row.target), []).append(row)
         return found
+
+    def runs_into(self, target: int) -> list[Bridge]:
+        """The bridges by which somebody runs a symbol."""
+        self._index.reads.note(Aspect.CROSSED, self._index.path_of(target))
+        return self._run[0].get(target, [])
+
+    def runs_from(self, source: int) -> list[Bridge]:
+        """The bridges by which a symbol runs another."""
+        self._index.reads.note(Aspect.CROSSED, self._index.path_of(source))
+        return self._run[1].get(source, [])
+
+    @cached_property
+    def _run(self) -> tuple[dict[int, list[Bridge]], dict[int, list[Bridge]]]:
+        into, out = dict[int, list[Bridge]](), dict[int, list[Bridge]]()
+        for row in self.rows:
+            if row.role == Role.CALL and row.target not in (0, row.source):
+                into.setdefault(row.target, []).append(row)
+                out.setdefault(row.source, []).append(row)
+        return into, out
 
     @cached_property
     def between(self) -> dict[tuple[int, int], Bridge]:
