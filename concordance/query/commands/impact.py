@@ -38,10 +38,10 @@ def answer(index: Index, asked: str | None, page: Page) -> Answer:
             "path": one.place.path,
             "line": one.place.line,
             "qualified": full_name(one.place) if one.place.name else "",
-            "called": called(index, one.place) if one.place.name else "",
             "distance": one.steps,
             "why": one.why,
             "run": one.run,
+            "called": called(index, one.place) if one.place.name else "",
         }
         for one in shown
     ]

@@ -32,7 +32,6 @@ def answer(index: Index, asked: str, page: Page) -> Answer:
         {
             "name": symbol.name,
             "qualified": names[place],
-            "called": public_name(index, file.path, symbol.key) or names[place],
             "kind": symbol.kind,
             "line": symbol.line,
             "end_line": symbol.end_line,
@@ -40,6 +39,7 @@ def answer(index: Index, asked: str, page: Page) -> Answer:
             "signature": symbol.signature,
             "public": symbol.public,
             "doc": symbol.doc,
+            "called": public_name(index, file.path, symbol.key) or names[place],
         }
         for place, symbol in enumerate(symbols)
         if not (left_out and symbol.declaration)
