@@ -112,7 +112,8 @@ def _is_other(writer: Writer, names: frozenset[str], targets: frozenset[int]) ->
         other = {*had.keys} ^ {*crossed.keys(had.id)}
         if not names.isdisjoint(key.rpartition(".")[2].partition("+")[0] for key in other):
             return True
-    if any(crossed.ends_of(file) for file in writer.relinked):
+    joined = frozenset(plugins.names(BRIDGES))
+    if any(end.bridge in joined for file in writer.relinked for end in crossed.ends_of(file)):
         return True
     for old, new in writer.led if targets else ():
         if old.uses != new.uses:
@@ -123,5 +124,7 @@ def _is_other(writer: Writer, names: frozenset[str], targets: frozenset[int]) ->
 
 
 def _unplaced(ends: Iterable[End]) -> list[End]:
-    """Ends without where they stand, which a line above moves."""
-    return [end._replace(line=0, col=0) for end in ends]
+    """Ends without where they stand, which a line above moves; of those that nobody joins, only that they are there."""
+    joined = frozenset(plugins.names(BRIDGES))
+    plain = (end if end.bridge in joined else end._replace(name="", text="", more=()) for end in ends)
+    return [end._replace(line=0, col=0) for end in plain]

@@ -22,30 +22,31 @@ class Way(NamedTuple):
 
     says: str
     pattern: re.Pattern[bytes]
+    mark: bytes  # stands in every text that fits
 
 
-def _way(says: str, pattern: bytes) -> Way:
-    return Way(says, re.compile(pattern.replace(b"LITERAL", _LITERAL).replace(b"VALUE", _VALUE)))
+def _way(says: str, pattern: bytes, mark: bytes = b"") -> Way:
+    return Way(says, re.compile(pattern.replace(b"LITERAL", _LITERAL).replace(b"VALUE", _VALUE)), mark)
 
 
 _PYTHON = (
-    _way(SETS, rb"\benviron\s*\[\s*LITERAL\s*\]\s*(?:=(?!=)|\+=)"),
-    _way(REMOVES, rb"\bdel\s+(?:os\.)?environ\s*\[\s*LITERAL\s*\]"),
-    _way(READS, rb"\benviron\s*\[\s*LITERAL\s*\](?!\s*(?:=(?!=)|\+=))"),
-    _way(READS, rb"\benviron\s*\.\s*get\s*\(\s*LITERAL\s*[,)]"),
-    _way(REMOVES, rb"\benviron\s*\.\s*pop\s*\(\s*LITERAL\s*[,)]"),
-    _way(SETS, rb"\benviron\s*\.\s*setdefault\s*\(\s*LITERAL\s*,"),
-    _way(READS, rb"\bgetenvb?\s*\(\s*LITERAL\s*[,)]"),
-    _way(SETS, rb"\bputenv\s*\(\s*LITERAL\s*,"),
-    _way(REMOVES, rb"\bunsetenv\s*\(\s*LITERAL\s*\)"),
-    _way(READS, rb"VALUE\s+(?:not\s+)?in\s+(?:os\s*\.\s*)?environ\b"),
+    _way(SETS, rb"environ\s*\[\s*LITERAL\s*\]\s*(?:=(?!=)|\+=)", b"environ["),
+    _way(REMOVES, rb"del\s+(?:os\.)?environ\s*\[\s*LITERAL\s*\]", b"environ["),
+    _way(READS, rb"environ\s*\[\s*LITERAL\s*\](?!\s*(?:=(?!=)|\+=))", b"environ["),
+    _way(READS, rb"environ\s*\.\s*get\s*\(\s*LITERAL\s*[,)]", b"environ."),
+    _way(REMOVES, rb"environ\s*\.\s*pop\s*\(\s*LITERAL\s*[,)]", b"environ."),
+    _way(SETS, rb"environ\s*\.\s*setdefault\s*\(\s*LITERAL\s*,", b"environ."),
+    _way(READS, rb"getenvb?\s*\(\s*LITERAL\s*[,)]", b"getenv"),
+    _way(SETS, rb"putenv\s*\(\s*LITERAL\s*,", b"putenv"),
+    _way(REMOVES, rb"unsetenv\s*\(\s*LITERAL\s*\)", b"unsetenv"),
+    _way(READS, rb"[\"'](?P<name>[A-Za-z_]\w*)[\"']\s+(?:not\s+)?in\s+(?:os\s*\.\s*)?environ\b", b"environ"),
 )
 _C = (
-    _way(READS, rb"\b(?:secure_|__secure_|_w)?getenv(?:_s)?\s*\(\s*LITERAL\s*\)"),
-    _way(READS, rb"\b_w?dupenv_s\s*\([^;\"]*,\s*VALUE\s*\)"),
-    _way(SETS, rb"\b_?(?:setenv|putenv_s)\s*\(\s*LITERAL\s*,"),
-    _way(SETS, rb"\b_?putenv\s*\(\s*(?:\(char\s*\*\)\s*|const_cast<char\s*\*>\()?\"(?P<name>[A-Za-z_]\w*)="),
-    _way(REMOVES, rb"\bunsetenv\s*\(\s*LITERAL\s*\)"),
+    _way(READS, rb"getenv(?:_s)?\s*\(\s*LITERAL\s*\)", b"getenv"),
+    _way(READS, rb"dupenv_s\s*\([^;\"]*,\s*VALUE\s*\)", b"dupenv_s"),
+    _way(SETS, rb"\b_?(?:setenv|putenv_s)\s*\(\s*LITERAL\s*,", b"env"),
+    _way(SETS, rb"\b_?putenv\s*\(\s*(?:\(char\s*\*\)\s*|const_cast<char\s*\*>\()?\"(?P<name>[A-Za-z_]\w*)=", b"putenv"),
+    _way(REMOVES, rb"unsetenv\s*\(\s*LITERAL\s*\)", b"unsetenv"),
 )
 _MEMBER = rb"(?:\.\s*(?P<name>[A-Za-z_]\w*)|\[\s*[\"'`](?P<other>\w+)[\"'`]\s*\])"
 _ECMA = (
@@ -77,13 +78,12 @@ WAYS: dict[str, tuple[Way, ...]] = {
 }  # fmt: skip
 # Where none of these stands in a file, none of the patterns fits.
 MARKS: dict[str, tuple[bytes, ...]] = {
-    "python": (b"environ", b"env"), "cython": (b"environ", b"env"), "rust": (b"env",), "go": (b"env",),
+    "python": (b"env", b"ENV", b"Env"), "cython": (b"env",), "rust": (b"env",), "go": (b"env",),
     "java": (b"getenv",), "cmake": (b"ENV{",), **dict.fromkeys(C_FAMILY, (b"env", b"ENV", b"Env")),
     **dict.fromkeys(SCRIPTS, (b".env",)),
 }  # fmt: skip
-# A function that is named after the environment, and given a name in capitals.
-WRAPPER = re.compile(
-    rb"\b(?P<function>[A-Za-z_]\w*(?i:env)\w*|(?i:env)\w*)\s*\(\s*[rbuL]*[\"'](?P<name>[A-Z][A-Z0-9_]{2,})[\"']\s*[,)]"
-)
+# A function that is named after the environment, and given a name in capitals; what stands before is part of its name.
+WRAPPER = re.compile(rb"(?:env|Env|ENV)\w*\s*\(\s*[rbuL]*[\"'](?P<name>[A-Z][A-Z0-9_]{2,})[\"']\s*[,)]")
+DIRECT = frozenset((b"getenv", b"setenv", b"putenv", b"unsetenv", b"getenvb", b"secure_getenv", b"_putenv"))
 CHANGING = re.compile(rb"(?i:^_*(?:set|put|with|temp|override|patch|mock|scoped|add)|setenv|putenv|guard)")
 REMOVING = re.compile(rb"(?i:^_*(?:unset|del|remove|clear|pop))")

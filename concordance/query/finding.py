@@ -1,8 +1,9 @@
 """From a question in words to places: names that are asked for, then files with their best line.
 
 In: what a person typed. Out: rows, best first. Who types a name wants its definition: exact names come first, then
-names that begin so; a name that nobody has is taken for the nearest ones. Everything else is full text, one row a
-file. Words in quotes must stand so in a line, unless they are a small part of a long question: then somebody quotes.
+names that begin so; a name that nobody has is taken for the nearest ones. A message that a line raises leads to that
+line. Everything else is full text, one row a file. Words in quotes must stand so in a line, unless they are a small
+part of a long question: then somebody quotes.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from .index import Index
 from .names import UnknownName, find, nearest
 from .opened import LONGEST, Opened
 from .publicly import called, public_name
+from .raised import raised
 from .reads import shared
 from .wishes import CONCEPT, Wish
 
@@ -48,6 +50,7 @@ _NAMED = 50  # definitions of a file whose lines are looked at
 _QUOTES = 200  # files that are put in order by all the words of a question, and not only by the quoted ones
 # What a row's score starts from: any name that is meant is before any text.
 _EXACT, _FILE, _SAME, _INITIALS, _BEGINS, _NEAR, _SPOKEN = 5000.0, 4000.0, 4000.0, 3000.0, 2000.0, 1000.0, 900.0
+_RAISED = 6000.0  # who quotes a message wants the line that raises it
 _PARTS = re.compile(r"[A-Z][a-z0-9]*")
 _INITIALLED = 5  # definitions that are found by their initials: two letters are those of many
 _CONCEPTS = 3
@@ -71,12 +74,24 @@ def spots(index: Index, wish: Wish) -> list[Spot]:
     besides = _QUOTED.sub(" ", wish.question).split()
     if quoted and len(besides) <= 4:
         return _quoting(index, wish, quoted)
-    found = list(islice(_by_name(index, wish), wish.limit))
+    found = _raising(index, wish) if not wish.kinds else []
+    found += islice(_by_name(index, wish), wish.limit - len(found))
     if not found and _NAME.fullmatch(wish.question):
         found = list(islice(_mistyped(index, wish), wish.limit))
     if len(found) < wish.limit:
         found += islice(_by_words(index, wish, {spot.path for spot in found}), wish.limit - len(found))
     return found or _nearly(index, wish)
+
+
+def _raising(index: Index, wish: Wish) -> list[Spot]:
+    """The lines that raise the message that a question is."""
+    found = []
+    for one in raised(index, wish.question, wish.folder, wish.limit):
+        opened = index.opened(one.path)
+        line = (opened.line(one.end.line) or "").strip()[:LONGEST]
+        spot = Spot(one.path, one.end.line, "", "file", _RAISED + one.share, line)
+        found.append(_around(index, opened, spot, wish.kinds))
+    return found
 
 
 # --- by name

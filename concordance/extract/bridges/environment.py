@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from concordance.extract.bridging import Said
 from concordance.extract.draft import CODE
-from concordance.extract.environment import CHANGING, MARKS, READS, REMOVES, REMOVING, SETS, WAYS, WRAPPER
+from concordance.extract.environment import CHANGING, DIRECT, MARKS, READS, REMOVES, REMOVING, SETS, WAYS, WRAPPER
 from concordance.extract.look import Look
 from concordance.model import Kind, Role
 
@@ -37,8 +37,9 @@ _TEXTS = frozenset(
 _CODE_IN_TEXT = frozenset(("interpolation", "template_substitution", "string_expansion", "expansion",
                            "command_substitution", "simple_expansion"))  # fmt: skip
 _COPY = re.compile(
-    rb"\b(\w+)\s*=\s*(?:dict\s*\(\s*)?os\.environ\b(?:\s*\.\s*copy\s*\(\s*\))?\s*\)?[ \t]*(?:\r?\n|;|#|\Z)"
+    rb"=\s*(?:dict\s*\(\s*)?os\.environ\b(?:\s*\.\s*copy\s*\(\s*\))?\s*\)?[ \t]*(?:\r?\n|;|#|\Z)"
 )
+_HELD = re.compile(rb"([A-Za-z_]\w*)\s*\Z")
 _GIVEN = re.compile(rb"\bpatch\.dict\s*\(\s*(?:os\.environ|[\"']os\.environ[\"'])\s*,\s*(?:values\s*=\s*)?\{([^{}]*)\}")
 _KEYS = re.compile(rb"[\"']([A-Za-z_]\w*)[\"']\s*:")
 _SHELL_USE = re.compile(rb"(?<!\\)\$\{?([A-Z][A-Z0-9_]+)(?![A-Za-z0-9_])")
@@ -71,8 +72,15 @@ def ends(look: Look) -> Iterator[Said]:
     reader = _READERS.get(language)
     if reader is not None:
         yield from reader(look)
-    elif language in WAYS and _SPOKEN.search(look.data):
+    elif language in WAYS and _speaks(look.data):
         yield from _spoken(look)
+
+
+def _speaks(data: bytes) -> bool:
+    """Whether a file has the words "environment variable"; asked cheaply first, for few have."""
+    return any(word in data for word in (b"nvironment var", b"nvironment\n", b"nv var", b"nvvar")) and (
+        _SPOKEN.search(data) is not None
+    )
 
 
 def _is_code(look: Look, at: int) -> bool:
@@ -88,23 +96,22 @@ def _is_code(look: Look, at: int) -> bool:
 def _asked(look: Look) -> Iterator[Said]:
     """What a program asks for."""
     seen = set()
-    for says, pattern in WAYS[look.language]:
-        for match in pattern.finditer(look.data):
+    for says, pattern, mark in WAYS[look.language]:
+        for match in pattern.finditer(look.data) if mark in look.data else ():
             name = _name(look, match)
             where = max(match.start(group) for group in match.groupdict())
             if name and where not in seen and _is_code(look, match.start()):
                 seen.add(where)
                 yield Said(match.start(), says, name, _words(match))
     for match in WRAPPER.finditer(look.data):
-        at = match.start("function")
-        direct = match["function"].lower() in (b"getenv", b"setenv", b"putenv", b"unsetenv", b"getenvb")
-        if not direct and match.start("name") not in seen and _is_code(look, at):
-            function = match["function"]
+        start = match.start()
+        while start and (look.data[start - 1 : start].isalnum() or look.data[start - 1 : start] == b"_"):
+            start -= 1
+        function = look.data[start : match.end()].partition(b"(")[0].strip()
+        if function not in DIRECT and match.start("name") not in seen and _is_code(look, start):
             says = REMOVES if REMOVING.match(function) else SETS if CHANGING.search(function) else READS
-            fixture = function in (b"setenv", b"delenv")
-            by = () if fixture else (("by", function.decode()),)
-            yield Said(at, says, match["name"].decode(), function.decode(), by)
-    if look.language == "python":
+            yield Said(start, says, match["name"].decode(), function.decode(), (("by", function.decode()),))
+    if look.language == "python" and b"os.environ" in look.data:
         yield from _copies(look)
 
 
@@ -128,7 +135,8 @@ def _name(look: Look, match: re.Match[bytes]) -> str:
 
 def _copies(look: Look) -> Iterator[Said]:
     """What is put into a copy of the environment, for a program that is started, and by `patch.dict`."""
-    for copy in {match[1] for match in _COPY.finditer(look.data)}:
+    before = (_HELD.search(look.data, max(0, match.start() - 80), match.start()) for match in _COPY.finditer(look.data))
+    for copy in sorted({held[1] for held in before if held}):
         pattern = rb"\b%s\s*\[\s*[\"']([A-Za-z_]\w*)[\"']\s*\](\s*(?:=(?!=)|\+=))?" % re.escape(copy)
         for match in re.finditer(pattern, look.data):
             if _is_code(look, match.start()):
@@ -154,7 +162,7 @@ def _spoken(look: Look) -> Iterator[Said]:
 def _python(look: Look) -> Iterator[Said]:
     """The words about variables, and the list at the head of a file that is run by hand."""
     seen = set()
-    if _SPOKEN.search(look.data):
+    if _speaks(look.data):
         for said in _spoken(look):
             seen.add(said.at)
             yield said

@@ -1,0 +1,213 @@
+"""Error messages: the lines that raise, throw, check or warn with words.
+
+In: a file of any language with code. Out: an end on each such call, whose `text` is the message with a sign for each
+value that is filled in (`expected … but got …`) and whose `name` is what is raised or called. They are no bridge to a
+symbol: a search for a message that somebody was shown finds the line by them (`query/raised.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from concordance.extract.bridging import Said
+from concordance.extract.look import C_FAMILY, SCRIPTS, Look, arguments
+from concordance.extract.messages import GAP, LONGEST, filled, joined, said, unescaped
+
+LANGUAGES = (*C_FAMILY, *SCRIPTS, "python", "cython", "rust", "go", "java", "cmake")
+WORDS = (
+    b"rror", b"ERROR", b"throw", b"CHECK", b"ASSERT", b"ssert", b"raise", b"panic", b"ENFORCE", b"arn", b"WARN",
+    b"FATAL", b"atal", b"ail", b"abort", b"die", b"nsure", b"xpect", b"xception", b"PyErr", b"pr_err", b"REQUIRE",
+)  # fmt: skip
+# Each is looked for only where its first word stands in the file, and begins with it: to look for a whole name at every
+# letter of a large file costs more than to read it. What stands before is part of the name.
+_C = (
+    (b"", re.compile(rb"(?:CHECK|ENFORCE|ASSERT|REQUIRE|VERIFY|WARN|ERROR|FATAL|THROW|FAIL|PANIC|BUG|LOG)\w*\s*[({]")),
+    (b"throw", re.compile(rb"throw\s+(?:new\s+)?[\w:]+(?:<[^;(){}]*>)?\s*[({]")),
+    (b"PyErr_", re.compile(rb"PyErr_(?:SetString|Format|WarnEx|WarnFormat)\s*\(")),
+    (b"rror", re.compile(rb"rror\w*\s*[({]")),
+    (b"THPUtils_", re.compile(rb"THPUtils_(?:assert|invalidArguments)\w*\s*\(")),
+    (b"_err", re.compile(rb"_err(?:_\w+)?\s*\(")),
+    (b"_warn", re.compile(rb"_warn(?:ing)?(?:_\w+)?\s*\(")),
+    *((word, re.compile(word + rb"\s*\(")) for word in (b"fatal", b"panic", b"die", b"errx", b"warnx", b"assert")),
+)
+_RUST = re.compile(
+    rb"\b(?P<called>(?:panic|bail|ensure|anyhow|unreachable|unimplemented|todo|(?:debug_)?assert(?:_eq|_ne)?|eyre|error|warn"
+    rb"|compile_error)!|expect|context|Err|[A-Z]\w*Error::\w+|[A-Z]\w*Error)\s*(?P<open>[(\[{])"
+)
+_GO = re.compile(
+    rb"\b(?P<called>errors\.(?:New|Errorf|Wrapf?|WithMessagef?)|\w+\.(?:Errorf?|Fatalf?|Fatalln|Panicf?|Warnf?|Warningf?)"
+    rb"|panic|\w*[eE]rrorf)(?P<open>\()"
+)
+_ECMA = re.compile(
+    rb"\b(?:throw\s+(?:new\s+)?(?P<thrown>[\w.]+)|(?P<called>new\s+\w*Error|console\.(?:error|warn)|invariant|assert(?:\.\w+)?"
+    rb"|reject|[\w.]*\.(?:error|fail|fatal|warn)))\s*(?P<open>\()"
+)
+_JAVA = re.compile(
+    rb"\b(?:throw\s+new\s+(?P<thrown>[\w.]+)(?:<[^>]*>)?|(?P<called>(?:check(?:Argument|State|NotNull)|require\w*|fail"
+    rb"|new\s+\w*(?:Exception|Error)|[\w.]*\.(?:error|warn|severe|fatal))))\s*(?P<open>\()"
+)
+_CMAKE = re.compile(rb"\b(?P<called>(?i:message)\s*\(\s*(?:FATAL_ERROR|SEND_ERROR|WARNING|AUTHOR_WARNING))(?P<open>\s)")
+_PATTERNS = {
+    **dict.fromkeys(SCRIPTS, _ECMA), "rust": _RUST, "go": _GO, "java": _JAVA,
+    "cmake": _CMAKE,
+}  # fmt: skip
+_PYTHON = (
+    (b"raise", re.compile(rb"raise\s+[A-Za-z_][\w.]*\s*\(")),
+    (b"assert", re.compile(rb"assert(?=[\s(])")),
+    (b"warn", re.compile(rb"warn(?:ing|_once|_explicit)?\s*\(")),
+    *((word, re.compile(word + rb"\s*\(")) for word in (b"error", b"fail", b"fatal", b"critical", b"exception")),
+)  # fmt: skip
+_TEXTS = frozenset(("comment", "string_content", "string_literal", "raw_string_literal", "line_comment",
+                    "block_comment", "template_string", "string_fragment", "string"))  # fmt: skip
+_TRANSLATE = frozenset(("_", "gettext", "gettext_lazy", "ugettext", "ngettext", "ngettext_lazy", "pgettext", "N_",
+                        "dedent", "textwrap.dedent", "str", "cleandoc", "inspect.cleandoc"))  # fmt: skip
+_QUOTE = re.compile(r"(?s)[rbufRBUF]*(\"\"\"|'''|\"|')(.*)\1\Z")
+_BACK = 3000  # bytes before a call in which the variable that holds its message is given it
+
+
+def ends(look: Look) -> Iterator[Said]:
+    """Every message of a file."""
+    if look.language in ("python", "cython"):
+        found = _python(look) if look.draft.root is not None else iter(())
+    elif look.language in C_FAMILY:
+        found = _of_c(look)
+    else:
+        found = _called(look, _PATTERNS[look.language])
+    for at, name, message in found:
+        cut = (("cut", "yes"),) if len(message) > LONGEST else ()
+        yield Said(at, "raises", name, message[:LONGEST], cut)
+
+
+def _called(look: Look, pattern: re.Pattern[bytes]) -> Iterator[tuple[int, str, str]]:
+    """Calls in a language with C's brackets."""
+    for match in pattern.finditer(look.data):
+        message = said(look.data, match.end())
+        if message and not _is_text(look, match.start()):
+            groups = match.groupdict()
+            name = (groups.get("thrown") or groups.get("called") or b"").decode("utf-8", "replace")
+            yield match.start(), " ".join(name.split()), message
+
+
+def _of_c(look: Look) -> Iterator[tuple[int, str, str]]:
+    """Calls of C and its family, macros among them, and what is thrown."""
+    data = look.data
+    seen = set()
+    for word, pattern in _C:
+        for match in pattern.finditer(data) if word in data else ():
+            start = match.start()
+            while start and (data[start - 1 : start].isalnum() or data[start - 1 : start] == b"_"):
+                start -= 1
+            if match.end() in seen:
+                continue
+            seen.add(match.end())
+            message = said(data, match.end(), streams=True)
+            if message and not _is_text(look, start) and not _is_defined(look, start):
+                written = data[start : match.end() - 1].decode("utf-8", "replace")
+                yield start, " ".join(written.removeprefix("throw").split()).removeprefix("new "), message
+
+
+def _is_text(look: Look, at: int) -> bool:
+    return look.in_comment(at) or any(node.type in _TEXTS for node in look.path(at)[-2:])
+
+
+def _is_defined(look: Look, at: int) -> bool:
+    """Whether a macro or function of this name is defined here, and not called."""
+    line = look.data.rfind(b"\n", 0, at) + 1
+    return look.data[line:at].lstrip().startswith((b"#define", b"#include", b"# define"))
+
+
+def _python(look: Look) -> Iterator[tuple[int, str, str]]:
+    for word, pattern in _PYTHON:
+        for match in pattern.finditer(look.data) if word in look.data else ():
+            asserts = word == b"assert"
+            path = look.path(match.start() if asserts else match.end() - 1)
+            if any(node.type in ("string_content", "string", "comment") for node in path[-2:]):
+                continue
+            wanted = "assert_statement" if asserts else "call"
+            node = next((one for one in reversed(path) if one.type == wanted), None)
+            if node is None or (asserts and node.start_byte != match.start()):
+                continue
+            message = _of_arguments(look, node.named_children[1:2] if asserts else arguments(node))
+            if message:
+                function = node.child_by_field_name("function")
+                yield match.start(), "assert" if asserts else look.short(function), message
+
+
+def _of_arguments(look: Look, values: list[Node]) -> str:
+    """The first argument that is a message."""
+    for value in values[:3]:
+        inner = value.child_by_field_name("value") if value.type == "keyword_argument" else value
+        if inner is None:
+            continue
+        held = _held(look, inner) if inner.type == "identifier" else None
+        message = joined(_parts(look, held or inner))
+        if message:
+            return message
+    return ""
+
+
+def _held(look: Look, name: Node) -> Node | None:
+    """What was put into a variable right before."""
+    start = max(0, name.start_byte - _BACK)
+    word = re.escape(look.data[name.start_byte : name.end_byte])
+    given = re.compile(rb"^[ \t]*%s[ \t]*=[ \t]*(?=[(\"'frbFRB_])" % word, re.M)
+    last = None
+    for match in given.finditer(look.data, start, name.start_byte):
+        last = match
+    if last is None:
+        return None
+    node = next((one for one in reversed(look.path(last.end())) if one.type == "assignment"), None)
+    return node.child_by_field_name("right") if node is not None else None
+
+
+def _parts(look: Look, node: Node, depth: int = 0) -> Iterator[str]:
+    """The parts of an expression of Python that makes a text."""
+    kind = node.type
+    if kind == "string":
+        yield from _string(look, node)
+    elif depth > 60:
+        yield GAP
+    elif kind in ("concatenated_string", "parenthesized_expression"):
+        for child in node.named_children:
+            if child.type != "comment":
+                yield from _parts(look, child, depth + 1)
+    elif kind == "binary_operator":
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        sign = node.child_by_field_name("operator")
+        if left is not None:
+            yield from _parts(look, left, depth + 1)
+        if right is not None and sign is not None and sign.type == "+":
+            yield from _parts(look, right, depth + 1)
+    elif kind == "call":
+        yield from _of_call(look, node, depth)
+    else:
+        yield GAP
+
+
+def _of_call(look: Look, node: Node, depth: int) -> Iterator[str]:
+    function = node.child_by_field_name("function")
+    if function is not None and function.type == "attribute" and look.text(function).endswith((".format", ".strip")):
+        held = function.child_by_field_name("object")
+        if held is not None:
+            yield from _parts(look, held, depth + 1)
+            return
+    if function is not None and look.text(function) in _TRANSLATE and arguments(node):
+        yield from _parts(look, arguments(node)[0], depth + 1)
+    else:
+        yield GAP
+
+
+def _string(look: Look, node: Node) -> Iterator[str]:
+    """A literal, with a sign for each value that is put into it."""
+    inside = [child for child in node.named_children if child.type == "interpolation"]
+    text, at = "", node.start_byte
+    for child in inside:
+        text += look.source.slice(at, child.start_byte) + GAP
+        at = child.end_byte
+    text += look.source.slice(at, node.end_byte)
+    written = _QUOTE.fullmatch(text)
+    if written is not None:
+        yield filled(unescaped(written[2]) if not text[:2].lower().startswith("r") else written[2])

@@ -1,0 +1,116 @@
+"""The fixed words of a message that a program puts together: `"got ", x, " of {}"` is `got … of …`.
+
+In: the text of a call's arguments, in a language with C's brackets and quotes. Out: the message with a sign in place of
+each value, or "" where it has too few words to be known by. Literals that stand together are one; what is called to
+make text of them (`str`, `format`) is looked into, and any other call gives a value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+GAP = "…"
+LONGEST = 400
+_TOKEN = re.compile(
+    rb"(?P<raw>R\"(?P<mark>[^()\s\\]{0,16})\(.*?\)(?P=mark)\"|r#*\".*?\"#*(?!\w))"
+    rb"|(?P<text>(?:u8|[LuU@b$])?\"(?:[^\"\\]|\\.)*\")"
+    rb"|(?P<template>`(?:[^`\\]|\\.)*`)"
+    rb"|(?P<letter>'(?:[^'\\]|\\.)*')"
+    rb"|(?P<comment>//[^\n]*|/\*.*?\*/)"
+    rb"|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,)|(?P<end>;)"
+    rb"|(?P<name>[A-Za-z_]\w*)|(?P<stream><<)|(?P<plus>\+)|(?P<choice>[?:](?!:))|(?P<colons>::)|(?P<other>[^\s\\])",
+    re.S,
+)
+_MAKERS = frozenset(
+    b"str string format to_string StrCat strcat concat Format sprintf Sprintf f _ N_ gettext tr cat join make_string "
+    b"StringPrintf stringPrintf absl std fmt c10 at torch String format_args concat_string PyUnicode_FromFormat".split()
+)
+_PRINTED = re.compile(r"%[-+#0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[zjtL])?[diouxXeEfFgGaAcspvwqTtUrR](?![a-z])")
+_NAMED = re.compile(r"%\(\w+\)[#0 +-]*\d*(?:\.\d+)?[a-zA-Z]")
+_BRACED = re.compile(r"\$?\{[^{}\s]*(?:\{[^{}]*\}[^{}]*)*\}|\$\{[^{}]*\}")
+_ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{1,3}|\r?\n|.)", re.S)
+_ESCAPED = {"\\n": " ", "\\t": " ", "\\r": " ", '\\"': '"', "\\'": "'", "\\\\": "\\", "\\`": "`"}
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def joined(parts: Iterable[str]) -> str:
+    """The parts of a message as one line, values (`GAP`) once each; "" where there are not two words in it."""
+    text = re.sub(rf"\s*{GAP}(?:\s*{GAP})*", lambda match: _gap(match[0]), " ".join("".join(parts).split()))
+    text = text.strip(f" {GAP}")
+    return text if len(_WORD.findall(text)) >= 2 and " " in text else ""
+
+
+def _gap(written: str) -> str:
+    return f" {GAP}" if written[0].isspace() else GAP
+
+
+def filled(text: str, printed: bool = True) -> str:
+    """A literal's text with a sign where values are put in."""
+    text = text.replace("{{", "\0").replace("}}", "\1")
+    if "{" in text:
+        text = _BRACED.sub(GAP, text)
+    if printed and "%" in text:
+        text = _NAMED.sub(GAP, _PRINTED.sub(GAP, text.replace("%%", "\2"))).replace("\2", "%")
+    return text.replace("\0", "{").replace("\1", "}")
+
+
+def unescaped(text: str) -> str:
+    """The inside of a literal without its escapes."""
+    return _ESCAPE.sub(lambda match: _ESCAPED.get(match[0], " "), text) if "\\" in text else text
+
+
+def said(data: bytes, at: int, streams: bool = False) -> str:
+    """The message in the arguments behind a bracket that opens before an offset; with what is streamed to it after."""
+    parts: list[str] = []
+    open_: list[bool] = []  # whether each bracket that is open is of a call that makes text
+    before = b""
+    fresh, skip = True, False  # at the start of an argument; in one that is no message
+    depth_end = False
+    for token in _TOKEN.finditer(data, at, min(len(data), at + 6000)):
+        kind, word = token.lastgroup or "", token[0]
+        if kind == "comment":
+            continue
+        if kind == "mark":
+            kind = "raw"
+        if depth_end and kind not in ("stream", "raw", "text", "name", "open", "close", "colons", "other", "comma"):
+            break
+        if kind == "open":
+            open_.append(word == b"(" and (before in _MAKERS or not re.match(rb"\w|>|\]", before[-1:])))
+            parts.append("" if open_[-1] else GAP)
+        elif kind == "close":
+            if not open_:
+                if not streams:
+                    break
+                depth_end = True
+                parts = parts if joined(parts) else []
+                skip = False
+            else:
+                open_.pop()
+        elif kind == "end":
+            break
+        elif kind == "comma" and not open_:
+            fresh, skip = True, False
+            before = word
+            continue
+        elif kind in ("text", "raw", "template"):
+            if skip and not parts:
+                pass
+            elif all(open_) and before not in (b"?", b":", b"==", b"["):
+                parts.append(_literal(kind, word))
+            else:
+                parts.append(GAP)
+        elif kind in ("name", "letter", "choice", "other") and not (kind == "name" and word in _MAKERS):
+            if fresh and not parts:
+                skip = True  # a condition, or a place: its own literals are none of the message's
+            parts.append(GAP) if parts else None
+        fresh = fresh and (kind in ("colons", "open") or word in _MAKERS)
+        before = word
+    return joined(parts)
+
+
+def _literal(kind: str, word: bytes) -> str:
+    text = word.decode("utf-8", "replace")
+    if kind == "raw":
+        return filled(text[text.index("(") + 1 : text.rindex(")")] if text.startswith("R") else text.strip('r#"'))
+    return filled(unescaped(text[text.index('"' if kind == "text" else "`") + 1 : -1]))
