@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from concordance.blocks import Block, Heading, Item, Items, Line, Mono, Piece, Ref, Text, To, counted, listed
-from concordance.model import Bridge, Trust
+from concordance.model import KINDS, Bridge, Kind, Trust
 
 from .about import About, ref_of
 from .crossings import VERBS, crossings
 from .operators import base_of, is_operator
 
-_ONE_BY_ONE = 40  # of what one kind of bridge says; of more, names alone
 _OTHERS = 6  # who is on the other side, named one by one
 
 
@@ -27,16 +26,14 @@ def across(one: About) -> list[Block]:
         return []
     found: list[Block] = [Heading(3, ["Across Languages"])]
     for says, rows in _by_word(out).items():
-        verb = VERBS.get(says, (says, says))[0]
-        found += [Text([f"It {verb}:"]), Items(list(_stated(one, rows)))]
+        found += [Text([f"It {VERBS.get(says, (says, says))[0]}:"]), Items(list(_stated(one, rows)))]
     for says, rows in _by_word(into).items():
-        verb = VERBS.get(says, (says, says))[1]
-        found += [Text([f"What {verb}:"]), Items(list(_met(one, rows)))]
+        found += [Text([f"It {VERBS.get(says, (says, says))[1]}:"]), Items(list(_met(one, rows)))]
     return found
 
 
 def _by_word(rows: Iterable[Bridge]) -> dict[str, list[Bridge]]:
-    """Rows by what they say, without guesses where there is better."""
+    """Rows by what they say."""
     found: dict[str, list[Bridge]] = {}
     for row in rows:
         found.setdefault(row.says, []).append(row)
@@ -44,34 +41,41 @@ def _by_word(rows: Iterable[Bridge]) -> dict[str, list[Bridge]]:
 
 
 def _stated(one: About, rows: list[Bridge]) -> Iterator[Item]:
-    """What is stated in this file, name by name in the order of the text; of very many, those of one name together."""
+    """What is stated in this file, name by name in the order of the text."""
     table = crossings(one.index)
-    groups: dict[tuple[str, int], list[Bridge]] = {}
+    groups: dict[str, list[Bridge]] = {}
     for row in rows:
-        groups.setdefault((_named(one, row), row.end), []).append(row)
-    if len(groups) > _ONE_BY_ONE:
-        merged: dict[str, list[Bridge]] = {}
-        for (name, _), found in groups.items():
-            merged.setdefault(name, []).extend(found)
-        for name, found in merged.items():
-            lines = list(dict.fromkeys(filter(None, (table.line(row) for row in found))))
-            yield Item([_name(one, name), " ", *listed([Line(one.path, line) for line in lines])])
-        return
-    for (name, _), found in sorted(groups.items(), key=lambda group: (table.line(group[1][0]), group[0][0])):
-        line = table.line(found[0])
-        targets = _targets(one, found)
+        groups.setdefault(_named(one, row), []).append(row)
+    lines = {name: sorted({table.line(row) for row in found} - {0}) for name, found in groups.items()}
+    for name, found in sorted(groups.items(), key=lambda group: (lines[group[0]][:1], group[0])):
         told: list[Piece] = [_name(one, name)]
+        targets = _targets(one, found)
         told += [": ", *targets] if targets else []
-        told += [" ", Line(one.path, line)] if line else []
+        if lines[name]:
+            told += [" ", *listed([Line(one.path, line) for line in lines[name]])]
+        else:
+            told += [" in ", *_sources(one, found)]
         yield Item(told)
+
+
+def _sources(one: About, rows: list[Bridge]) -> list[Piece]:
+    sources = dict.fromkeys(row.source for row in rows)
+    refs: list[Piece] = [ref_of(one.index, source) for source in list(sources)[:_OTHERS]]
+    left = len(sources) - len(refs)
+    return listed([*refs, counted(left, "other place")] if left > 0 else refs)
 
 
 def _targets(one: About, rows: list[Bridge]) -> list[Piece]:
     best = max(row.trust for row in rows)
-    found = dict.fromkeys(row.target for row in rows if row.target and row.trust == best)
+    found = dict.fromkeys(row.target for row in rows if row.trust == best and not _is_entry(one, row.target))
     refs: list[Piece] = [ref_of(one.index, target) for target in found]
-    guess = " (one of these)" if best == Trust.CANDIDATE and len(found) > 1 else ""
-    return [*listed(refs, "or" if guess else "and"), guess] if guess else listed(refs)
+    guess = best == Trust.CANDIDATE and len(found) > 1
+    return [*listed(refs, "or"), " (one of these)"] if guess else listed(refs)
+
+
+def _is_entry(one: About, identity: int) -> bool:
+    """Whether it is nothing, or an operator's entry in a table: the operator itself is named."""
+    return not identity or KINDS[one.index.kinds[identity]] == Kind.KEY
 
 
 def _met(one: About, rows: list[Bridge]) -> Iterator[Item]:
@@ -80,16 +84,13 @@ def _met(one: About, rows: list[Bridge]) -> Iterator[Item]:
     for row in rows:
         groups.setdefault(row.target, []).append(row)
     for target, found in sorted(groups.items()):  # of one file: in the order of the text
-        sources = dict.fromkeys(row.source for row in found)
         named = dict.fromkeys(_named(one, row) for row in found)
-        refs: list[Piece] = [ref_of(one.index, source) for source in list(sources)[:_OTHERS]]
-        left = len(sources) - len(refs)
-        refs += [counted(left, "other")] if left > 0 else []
-        head: list[Piece] = [ref_of(one.index, target, short=True), ": "]
         names: list[Piece] = [_name(one, name) for name in list(named)[:_OTHERS]]
         more = len(named) - len(names)
         names += [counted(more, "other name")] if more > 0 else []
-        yield Item([*head, *listed(names), ", ", *listed(refs)])
+        told: list[Piece] = [ref_of(one.index, target, short=True), ": ", *listed(names)]
+        others = [row for row in found if not _is_entry(one, row.source)]
+        yield Item([*told, ", ", *_sources(one, others)] if others else told)
 
 
 def _named(one: About, row: Bridge) -> str:
