@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from concordance.query.answers import Answer, Page, Row, full_name, name_of, paged
 from concordance.query.index import Index
-from concordance.query.meaning import POSITION, Meant, with_definitions
-from concordance.query.names import meant
+from concordance.query.meaning import POSITION, Meant, Said, with_definitions
+from concordance.query.names import UnknownName, meant
 from concordance.query.publicly import called
+from concordance.query.variables import defining
 
 HELP = """Says where a name is defined, by a place where it stands or by the name itself.
 
 Imports and aliases are followed to the final definition; `via` lists them. A C or C++ declaration answers its
 definitions first, then the declarations. `called` is the path by which users import what Python defines, where there is
-one. `trust` says how sure it is, `by` what says so.
+one. An environment variable is where something declares it, or else reads it. `trust` says how sure it is, `by` what
+says so.
 
 \b
 concord define torch/nn/modules/linear.py:9:21
@@ -25,11 +27,20 @@ ARGUMENT = "PATH:LINE:COL or NAME"
 
 def answer(index: Index, asked: str, page: Page) -> Answer:
     """One row a definition, best first."""
-    said = meant(index, asked)
+    variable = defining(index, asked)
+    try:
+        said = meant(index, asked)
+    except UnknownName:
+        if not variable:
+            raise
+        said = Said([])
     found = with_definitions(index, said.meant) if POSITION.fullmatch(asked) is not None else said.meant
     via = ("via",) if any(one.via for one in found) else ()
     columns = ("path", "line", "col", "kind", "called", "trust", "by", *via)
-    return paged([_row(index, one) for one in found], columns, page)._replace(note=said.note)
+    rows = [_row(index, one) for one in found]
+    known = {(row["path"], row["line"]) for row in rows}
+    rows += [row for row in variable if (row["path"], row["line"]) not in known]
+    return paged(rows, columns, page)._replace(note=said.note)
 
 
 def _row(index: Index, one: Meant) -> Row:

@@ -14,6 +14,7 @@ from concordance.facts.read import Facts, Place
 from concordance.facts.touched import band
 from concordance.model import ROLES, FileFacts, Role
 from concordance.query.answers import Answer, Page, Row, WrongCursor, paged
+from concordance.query.crossings import crossings
 from concordance.query.index import Index
 from concordance.query.keywords import (
     ANALYSIS,
@@ -25,6 +26,7 @@ from concordance.query.keywords import (
     mentioned,
     spelled,
 )
+from concordance.query.variables import kind_of, places
 
 HELP = """Lists the keywords of a file (what it defines, imports and speaks of), or of the whole repository.
 
@@ -52,6 +54,7 @@ def answer(index: Index, asked: str | None, page: Page) -> Answer:
         _row(row.name, "name", file.path, row.line, row.times, SOURCE)
         for row in mentioned(found, index.census.has_code)
     ]
+    rows += _variables(index, file.path)
     return paged(rows + _concepts(facts, file.path, found), _COLUMNS, page)
 
 
@@ -78,6 +81,18 @@ def _imports(path: str, found: FileFacts) -> list[Row]:
             lines.setdefault(one.name, one.line)
     uses = _uses(found, Role.IMPORT)
     return [_row(name, "import", path, line, uses[name], DEPENDENCIES) for name, line in lines.items()]
+
+
+def _variables(index: Index, path: str) -> list[Row]:
+    """The environment variables and build options that a file speaks of, each where it first does."""
+    ends, found = index.opened(path).ends, dict[str, list[int]]()
+    for row in crossings(index).out_of(path):
+        if row.bridge == "environment" and 0 <= row.end < len(ends):
+            found.setdefault(row.name, []).append(ends[row.end].line)
+    return [
+        _row(name, kind_of(places(index, name)), path, min(lines), len(lines) - 1, SOURCE)
+        for name, lines in sorted(found.items(), key=lambda pair: (min(pair[1]), pair[0]))
+    ]
 
 
 def _concepts(facts: Facts, path: str, found: FileFacts) -> list[Row]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.model import Trust
-from concordance.query.answers import TRUST, Answer, Page, Row, full_name, least_of, start_of
+from concordance.query.answers import TRUST, Answer, Page, Row, full_name, least_of, paged, start_of
 from concordance.query.declared import together
 from concordance.query.index import Index
-from concordance.query.meaning import Meant
-from concordance.query.names import meant
+from concordance.query.meaning import Meant, Said
+from concordance.query.names import UnknownName, meant
 from concordance.query.opened import Claim
 from concordance.query.publicly import called
 from concordance.query.uses import Use, uses_of, with_missed
+from concordance.query.variables import using
 
 HELP = """Lists where a name is used: the file that defines it first, source before tests, most uses first.
 
@@ -30,12 +31,39 @@ _COLUMNS = ("path", "line", "col", "role", "scope", "text", "trust", "by")
 
 
 def answer(index: Index, asked: str, page: Page) -> Answer:
-    """One row a use."""
-    said = meant(index, asked)
+    """One row a use; behind those of what is defined, those of the environment variable of the name."""
+    variable = using(index, asked, least_of(page))
+    try:
+        said = meant(index, asked)
+    except UnknownName:
+        if not variable:
+            raise
+        return paged(variable, _COLUMNS, page)
     if not said.meant:
         return Answer([], _COLUMNS, 0, note=said.note)
     if said.meant[0].scope >= 0:
         return _of_local(index, said.meant[0], page)
+    if not variable:
+        return _of_symbols(index, said, page)
+    return _of_both(index, said, variable, page)
+
+
+def _of_both(index: Index, said: Said, variable: list[Row], page: Page) -> Answer:
+    """The uses of symbols, then of a variable; a cursor among the latter begins with a letter."""
+    if page.cursor.startswith("v"):
+        behind = paged(variable, _COLUMNS, page._replace(cursor=page.cursor[1:]))
+        first = _of_symbols(index, said, page._replace(cursor="", limit=1))
+        return behind._replace(total=first.total + len(variable), cursor=behind.cursor and f"v{behind.cursor}")
+    first = _of_symbols(index, said, page)
+    total, room = first.total + len(variable), page.limit - len(first.rows)
+    if first.cursor:
+        return first._replace(total=total)
+    cursor = f"v{room}" if room < len(variable) else ""
+    note = first.note if first.total else ""
+    return first._replace(rows=[*first.rows, *variable[:room]], total=total, cursor=cursor, note=note)
+
+
+def _of_symbols(index: Index, said: Said, page: Page) -> Answer:
     symbols = together(index, [one.place for one in said.meant if one.best])
     found = uses_of(index, symbols, least_of(page), page)
     first = symbols[0]
