@@ -36,6 +36,7 @@ static Tensor work(const Tensor& x) { return x; }
 Tensor twice_cpu(const Tensor& self) { return work(self); }
 Tensor& twice_out(const Tensor& self, Tensor& out) { return out; }
 Tensor four(const Tensor& self) { return at::twice(at::twice(self)); }
+TORCH_IMPL_FUNC(five_out)(const Tensor& self, const Tensor& out) { work(self); }
 }}
 """,
     "native/twice.cu": """\
@@ -137,6 +138,11 @@ def test_callers_and_callees_cross_languages(index: Index) -> None:
     assert found == {("twice.Tensor", "aten::twice.Tensor: only definition in namespace at::native")}
     found = {(row["qualified"], row["trust"]) for row in ask(index, "callees", "at::native::four")}
     assert ("twice.Tensor", "unique_name") in found
+
+
+def test_what_a_macro_defines_is_found_by_its_name(index: Index) -> None:
+    (row,) = ask(index, "define", "at::native::five_out")
+    assert (row["path"], row["line"]) == ("native/twice.cpp", 6)
 
 
 def test_no_path_says_what_was_searched(index: Index) -> None:

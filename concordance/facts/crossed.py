@@ -16,7 +16,7 @@ from concordance.model import Ask, Bridge, End, Links, Occurrences
 
 from . import schema
 from .pack import unpack_asks, unpack_ends, unpack_links, unpack_named, unpack_names
-from .read import SYMBOL, Place, place_of
+from .places import SYMBOL, Place, place_of
 
 _Rows = list[Bridge]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -29,30 +29,10 @@ from .pack import (
     unpack_outline,
     unpack_terms,
 )
+from .places import SYMBOL, place_of
+from .places import Place as Place
 from .store import Store
 from .touched import Aspect
-
-
-class Place(NamedTuple):
-    """Where a symbol of some name is."""
-
-    id: int
-    name: str
-    kind: str
-    path: str
-    place: int
-    line: int
-    declaration: bool
-    col: int
-    public: bool
-    key: str
-    language: str
-    category: str
-
-    @property
-    def home(self) -> str:
-        """The key of what it stands in, "" for none."""
-        return self.key.rpartition(".")[0]
 
 
 class Facts(Store):
@@ -121,6 +101,12 @@ class Facts(Store):
         """Every symbol of a name."""
         query = f"{SYMBOL} WHERE name = ? ORDER BY file.path, place"
         return [place_of(row) for row in self._all(query, (name,))]
+
+    def named_by_macro(self, name: str) -> list[Place]:
+        """The symbols whose definitions are a macro's, with a name as its first argument: `KERNEL(name)`."""
+        query = f"{SYMBOL} WHERE name GLOB ? OR name GLOB ? ORDER BY file.path, place"
+        asked = "".join(f"[{c}]" if c in "*?[" else c for c in name)
+        return [place_of(row) for row in self._all(query, (f"*({asked})", f"*({asked},*)"))]
 
     def symbols(self, after: tuple[str, str, int], limit: int) -> list[Place]:
         """Symbols in the order of their names, behind the one at (name, path, place)."""
@@ -403,15 +389,3 @@ def _parts(values: Iterable[int]) -> Iterator[tuple[int, ...]]:
     left = iter(values)
     while part := tuple(islice(left, 500)):
         yield part
-
-
-def place_of(row: tuple[Any, ...]) -> Place:
-    """The symbol of a row that `SYMBOL` selects."""
-    path, declaration, public = schema.path_from(row[3]), bool(row[6]), bool(row[8])
-    return Place(row[0], row[1], row[2], path, row[4], row[5], declaration, row[7], public, *row[9:])
-
-
-SYMBOL = (
-    "SELECT symbol.id, name, kind, path, place, line, declaration, col, public, symbol.key, language, category "
-    "FROM symbol JOIN file ON symbol.file = file.id"
-)

@@ -184,7 +184,9 @@ def _is_declared(place: Place) -> bool:
 def _by_end(index: Index, parts: list[str]) -> list[_Match]:
     """Symbols whose own qualified name ends so, or whose whole name with its file's does."""
     heads, found = parts[:-1], []
-    for place in index.facts.named(parts[-1]):
+    named = index.facts.named(parts[-1])
+    # What a macro defines has a name in it: `KERNEL(add)` is what is meant by `add`, where nothing else is.
+    for place in named or index.facts.named_by_macro(parts[-1]):
         home = clean(place.home)
         before = heads[: len(heads) - len(home)]
         if home[-len(heads) :] == heads:
