@@ -6,14 +6,15 @@ bridge asks by name is asked here, so that it is known what its answer hangs on.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 from concordance.facts.crossed import Crossed
 from concordance.facts.read import Place
-from concordance.model import Ask, Bridge, End, Trust, unpacked
+from concordance.model import Ask, Bridge, End, Links, Occurrences, Trust, unpacked
 
 from .pythonroots import PythonModules
 from .tree import Tree
@@ -57,13 +58,35 @@ class Meant(NamedTuple):
     by: str
 
 
+class _Names:
+    """The names of one file by where they stand. Few of them are asked for, so none is unpacked but those."""
+
+    def __init__(self, occurrences: Occurrences, links: Links) -> None:
+        self._starts = [0, *accumulate(unpacked(occurrences.lengths))]
+        self._offsets = list(accumulate(unpacked(occurrences.step)))
+        self._uses, self._links = unpacked(occurrences.use), links
+        self._linked, self._targets = unpacked(links.use), unpacked(links.target)
+
+    def at(self, line: int, col: int) -> list[Meant]:
+        """What the linker says of the name at a place, the best first."""
+        if not 0 < line < len(self._starts) or not self._uses:
+            return []
+        offset = self._starts[line - 1] + col - 1
+        place = bisect_left(self._offsets, offset)
+        if place == len(self._offsets) or self._offsets[place] != offset or not self._uses[place]:
+            return []
+        use, links = self._uses[place] - 1, self._links
+        rows = range(bisect_left(self._linked, use), bisect_right(self._linked, use))
+        return [Meant(self._targets[row], Trust(links.trust[row]), links.resolvers[links.by[row]]) for row in rows]
+
+
 class Crossing:
     """What is known when bridges are joined."""
 
     def __init__(self, crossed: Crossed, tree: Tree) -> None:
         self._crossed, self._tree = crossed, tree
         self.files = [Row(*row) for row in crossed.files()]
-        self._meant: dict[int, dict[tuple[int, int], list[Meant]]] = {}
+        self._meant: dict[int, _Names] = {}
 
     @cached_property
     def file_of(self) -> dict[str, Row]:
@@ -125,21 +148,8 @@ class Crossing:
         """What the linker says of the name at a place of a file."""
         known = self._meant.get(file.id)
         if known is None:
-            known = self._meant[file.id] = self._links(file)
-        return known.get((line, col), [])
-
-    def _links(self, file: Row) -> dict[tuple[int, int], list[Meant]]:
-        occurrences, links = self._crossed.occurrences(file.id), self._crossed.links(file.id)
-        by_use: dict[int, list[Meant]] = {}
-        columns = zip(unpacked(links.use), unpacked(links.target), links.trust, links.by, strict=True)
-        for use, target, trust, by in columns:
-            by_use.setdefault(use, []).append(Meant(target, Trust(trust), links.resolvers[by]))
-        uses = unpacked(occurrences.use)
-        found = {}
-        for row, use in zip(occurrences.rows(), uses, strict=False):
-            if use and use - 1 in by_use:
-                found[row.line, row.col] = by_use[use - 1]
-        return found
+            known = self._meant[file.id] = _Names(self._crossed.occurrences(file.id), self._crossed.links(file.id))
+        return known.at(line, col)
 
     def module_of(self, path: str) -> str:
         """The dotted name of a Python file, as others import it; "" where it has none."""
