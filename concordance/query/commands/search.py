@@ -14,8 +14,8 @@ HELP = """Finds what a name or some words mean: definitions of the name first, t
 
 Parts of names count (`batch norm` finds BatchNorm), and their initials (`FSDP`); "words in quotes" must stand together,
 typing errors are forgiven. A message that somebody was shown finds the lines that raise it. `fn:`, `class:`, `file:` or
-`kw:` before it asks for functions, types, files or keywords only, `in:folder` for what lies below a folder. Source comes
-before tests unless the question or --in asks for tests.
+`kw:` before it asks for functions, types, files or keywords only, `in:folder` for what lies below a folder. Source
+comes before tests unless the question or --in asks for tests.
 
 \b
 concord search DataLoader
