@@ -59,6 +59,17 @@ class Kernels:
             return [one._replace(trust=min(one.trust, Trust.UNIQUE_NAME), by=by) for one in told]
         return []
 
+    def narrowed(self, meant: list[Meant], schema: Schema | None) -> list[Meant]:
+        """What the linker says of a name, less the overloads whose parameters are not a schema's."""
+        if len(meant) < 2 or schema is None:
+            return meant
+        scores = [fit(schema.types, self._takes.get(one.target, "").split(";")) for one in meant]
+        best = max(scores)
+        found = [one for one, score in zip(meant, scores, strict=True) if score == best] if best > 0 else meant
+        if len(found) > 1:
+            return found
+        return [Meant(found[0].target, Trust.EXACT, "definition whose parameters are the schema's")]
+
     def _told(self, found: list[Place], schema: Schema | None, where: str) -> list[Meant]:
         """Overloads, told apart by what they take."""
         if len(found) == 1:

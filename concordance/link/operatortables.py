@@ -15,6 +15,9 @@ from concordance.facts.read import Place
 from .crossing import Crossing, Row, Stated
 
 
+_STATING = ("operators", "registry", "library")  # the bridges whose ends say `schema`
+
+
 @dataclass(frozen=True)
 class Operator:
     """An operator that a table defines."""
@@ -46,9 +49,9 @@ class Tables:
     def operators(self) -> list[Operator]:
         """In the order of paths and of the text."""
         found = []
-        for one in self._crossing.ends("operators", "schema"):
-            schema = parsed(one.end.text)
-            if schema is not None:
+        for bridge in _STATING:
+            for one in self._crossing.ends(bridge, "schema"):
+                schema = parsed(one.end.text) or _bare(one.end.name)
                 found.append(Operator(one.end.name, self.entry(one), one, schema, dict(one.end.more)))
         return found
 
@@ -63,7 +66,7 @@ class Tables:
     @cached_property
     def is_twin(self) -> bool:
         """Whether there are several tables, of which each has its own tree around it."""
-        return len({one.stated.file.path for one in self.operators}) > 1
+        return len({one.stated.file.path for one in self.operators if one.stated.file.language == "yaml"}) > 1
 
     def named(self, name: str, near: str) -> Operator | None:
         """The operator of a full name, as the table that lies nearest to a path defines it."""
@@ -104,6 +107,13 @@ class Tables:
         if rows is None:
             rows = self._symbols[file.id] = self._crossing.symbols(file)
         return rows
+
+
+def _bare(name: str) -> Schema:
+    """The schema of an operator that is registered by its name alone: what it takes is not written."""
+    space, _, local = name.rpartition("::")
+    base, _, overload = local.partition(".")
+    return Schema(space, base, overload, (), (), "")
 
 
 def _outer(rows: list[Place], place: int) -> int:

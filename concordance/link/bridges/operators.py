@@ -28,13 +28,14 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
 class _Joining:
     def __init__(self, crossing: Crossing, tables: Tables) -> None:
         self._crossing, self._tables = crossing, tables
+        self._operators = [one for one in tables.operators if one.stated.end.bridge == "operators"]
         self._kernels = Kernels(crossing)
         self._implements = _by_name(crossing.ends("structured", "implements"))
         self._checks = _by_name(crossing.ends("structured", "checks"))
         self._structured: dict[tuple[str, str], list[tuple[Stated, Meant]]] = {}  # by table and name
 
     def rows(self) -> Iterator[Bridge]:
-        for operator in self._tables.operators:
+        for operator in self._operators:
             one = operator.stated
             row = one.to(operator.entry, Trust.EXACT, "entry of the table", more=one.end.more)
             yield row._replace(source=operator.entry)
@@ -43,9 +44,9 @@ class _Joining:
             yield one.to(entry, Trust.EXACT, "made of the entry")._replace(source=entry)
         for one in self._crossing.ends("operators", "kernel"):
             yield from self._kernel(one)
-        for operator in self._tables.operators:
+        for operator in self._operators:
             yield from self._delegated(operator)
-        for operator in self._tables.operators:
+        for operator in self._operators:
             yield from self._checked(operator)
 
     def _kernel(self, one: Stated) -> Iterator[Bridge]:
@@ -105,7 +106,7 @@ class _Joining:
     def _functional(self) -> dict[tuple[str, str], list[Operator]]:
         """By table and the name of the entry that works for them: operators that write to none of their arguments."""
         found: dict[tuple[str, str], list[Operator]] = {}
-        for one in self._tables.operators:
+        for one in self._operators:
             delegate = one.more.get("structured_delegate", "")
             if delegate and "!" not in one.stated.end.text:
                 found.setdefault((one.stated.file.path, delegate), []).append(one)

@@ -1,0 +1,154 @@
+"""Registrations of operators in Python: `torch.library.Library`, `define`, `impl`, `custom_op` and what hangs on it.
+
+A file's own names for libraries (`lib = Library("ns", "DEF")`) and for operators (`@custom_op("ns::op")` on a function)
+are followed within the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from concordance.extract.bridging import Said
+from concordance.extract.look import PYTHON, Call, Look
+from concordance.extract.operatorschema import DEFAULT, full_name, parsed
+from concordance.extract.pyoperators import Spaces
+
+LANGUAGES = PYTHON
+WORDS = (b"torch.library", b"Library(", b"custom_op(", b"triton_op(")
+_MAKING = ("custom_op", "triton_op")
+_HANGING = ("register_kernel", "register_fake", "impl_abstract", "impl")
+_CALLS = ("Library", "define", "impl", *_MAKING, "register_kernel", "register_fake", "impl_abstract")
+_BARE = re.compile(rb"(?m)^[ \t]*@(\w+)\.(?:register_fake|impl_abstract)[ \t]*\r?$")
+_TEXT = re.compile(r"[rRuU]?(\"\"\"|'''|\"|')(.*?)\1", re.S)
+
+
+@dataclass(slots=True)
+class _File:
+    look: Look
+    spaces: Spaces
+    libraries: dict[str, tuple[str, str]] = field(default_factory=dict)  # by variable: namespace and dispatch key
+    operators: dict[str, str] = field(default_factory=dict)  # by the function that makes it
+
+
+def ends(look: Look) -> Iterator[Said]:
+    """The operators that a file registers, and their kernels."""
+    if not any("torch" in meaning for meaning in look.bound.values()):
+        return
+    file = _File(look, Spaces(look))
+    calls = list(look.calls(*_CALLS))
+    for call in calls:
+        if call.name == "Library":
+            _library(file, call)
+    for call in calls:
+        if call.name in _MAKING:
+            yield from _made(file, call)
+        elif call.name == "define":
+            yield from _defined(file, call)
+        elif call.name in _HANGING:
+            yield from _kernel(file, call)
+    for match in _BARE.finditer(look.data):
+        yield from _shape(file, match)
+
+
+def _library(file: _File, call: Call) -> None:
+    given = [_text(file, one) for one in call.arguments if one.type != "keyword_argument"]
+    outer = call.around[-1] if call.around else None
+    left = outer.child_by_field_name("left") if outer is not None and outer.type == "assignment" else None
+    if left is not None and given and given[0]:
+        file.libraries[file.look.text(left)] = given[0], given[2] if len(given) > 2 else ""
+
+
+def _made(file: _File, call: Call) -> Iterator[Said]:
+    name = full_name(_text(file, call.arguments[0])) if call.arguments else ""
+    function = _decorated(call)
+    if not name or function is None:
+        return
+    word = file.look.text(function)
+    file.operators[word] = name
+    schema = call.keyword("schema")
+    written = _text(file, schema) if schema is not None else ""
+    yield Said(function.start_byte, "schema", name, name + written, (("schema", name + written), ("python", word)))
+    devices = call.keyword("device_types")
+    key = _text(file, devices) if devices is not None else ""
+    yield Said(function.start_byte, "kernel", name, word, (("key", key or "CompositeExplicitAutograd"),))
+
+
+def _defined(file: _File, call: Call) -> Iterator[Said]:
+    given = call.arguments
+    holder = file.look.text(call.receiver)
+    if holder in file.libraries and given:
+        space, written, at = file.libraries[holder][0], _text(file, given[0]), given[0]
+    elif given and file.look.text(given[0]) in file.libraries and len(given) > 1:
+        space, written, at = file.libraries[file.look.text(given[0])][0], _text(file, given[1]), given[1]
+    elif holder.endswith("library") and len(given) > 1:
+        space, written, at = "", _text(file, given[0]) + _text(file, given[1]), given[0]
+    else:
+        return
+    schema = parsed(written)
+    name = full_name(schema.local if schema else written, (schema.namespace if schema else "") or space or DEFAULT)
+    if name:
+        yield Said(at.start_byte, "schema", name, written, (("schema", written),))
+
+
+def _kernel(file: _File, call: Call) -> Iterator[Said]:
+    look, given = file.look, [one for one in call.arguments if one.type != "keyword_argument"]
+    holder = look.text(call.receiver)
+    library = file.libraries.get(holder) or (file.libraries.get(look.text(given[0])) if given else None)
+    function = _decorated(call)
+    if holder in file.operators:
+        name, rest = file.operators[holder], given
+    elif library is not None:
+        rest = given if holder in file.libraries else given[1:]
+        name = _operator(file, rest[0], library[0]) if rest else ""
+        rest = rest[1:]
+    else:
+        name, rest = (_operator(file, given[0], ""), given[1:]) if given else ("", [])
+        if "::" not in look.text(given[0] if given else None):
+            return
+    if function is None and rest and rest[0].type in ("identifier", "attribute"):
+        function, rest = rest[0], rest[1:]
+    if not name or function is None:
+        return
+    key = _text(file, rest[0]) if rest and rest[0].type == "string" else library[1] if library else ""
+    says = "meta" if call.name in ("register_fake", "impl_abstract") or key == "Meta" else "kernel"
+    last = function.child_by_field_name("attribute") or function
+    yield Said(last.start_byte, says, name, look.text(function), (("key", key or "CompositeImplicitAutograd"),))
+
+
+def _shape(file: _File, match: re.Match[bytes]) -> Iterator[Said]:
+    """`@op.register_fake` on a function, without anything in brackets."""
+    name = file.operators.get(match[1].decode(), "")
+    nodes = reversed(file.look.path(match.start(1)))
+    around = next((node for node in nodes if node.type == "decorated_definition"), None)
+    definition = around.child_by_field_name("definition") if around is not None else None
+    function = definition.child_by_field_name("name") if definition is not None else None
+    if name and function is not None:
+        yield Said(function.start_byte, "meta", name, file.look.text(function), (("key", "Meta"),))
+
+
+def _operator(file: _File, node: Node, space: str) -> str:
+    """An operator as it is named in a registration: by text, or as an attribute of `torch.ops`."""
+    if node.type == "string":
+        return full_name(_text(file, node), space or DEFAULT)
+    found = file.spaces.named(file.look.text(node))
+    return found[0].name if len(found) == 1 else ""
+
+
+def _decorated(call: Call) -> Node | None:
+    """The name of the function that a decorator stands on."""
+    if len(call.around) > 1 and call.around[-1].type == "decorator":
+        definition = call.around[-2].child_by_field_name("definition")
+        return definition.child_by_field_name("name") if definition is not None else None
+    return None
+
+
+def _text(file: _File, node: Node | None) -> str:
+    """What literals spell, several of them joined; "" for what is no text."""
+    written = file.look.text(node)
+    if node is None or node.type not in ("string", "concatenated_string", "parenthesized_expression"):
+        return ""
+    return "".join(match[2] for match in _TEXT.finditer(written))

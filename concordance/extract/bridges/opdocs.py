@@ -1,0 +1,64 @@
+"""Documentation of operators: `add_docstr(torch.add, …)` in Python, and entries of reST that name what Python calls.
+
+`.. autofunction:: torch.add`, `.. automethod::`, and the lists of `.. autosummary::`, read with `.. currentmodule::`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.bridging import Said
+from concordance.extract.look import Look
+
+LANGUAGES = ("python", "rst")
+WORDS = (b"add_docstr", b"autosummary::", b"autofunction::", b"automethod::")
+_ADDERS = re.compile(rb"\b(_?add_docstr\w*)\s*\(")
+_DIRECTIVE = re.compile(
+    r"^(\s*)\.\.\s+(currentmodule|module|py:module|autosummary|autofunction|automethod|py:function)::\s*(\S*)"
+)
+_ENTRY = re.compile(r"\s+~?([A-Za-z_][\w.]*)\s*$")
+_NAME = re.compile(r"~?([A-Za-z_][\w.]*)")
+
+
+def ends(look: Look) -> Iterator[Said]:
+    """What a file documents."""
+    return _python(look) if look.language == "python" else _rest(look)
+
+
+def _python(look: Look) -> Iterator[Said]:
+    for call in look.calls(*{match[1].decode() for match in _ADDERS.finditer(look.data)}):
+        first = call.arguments[0] if call.arguments else None
+        if first is None:
+            continue
+        if first.type == "string":
+            name = look.text(first).strip("rbf\"'")
+            yield Said(first.start_byte, "docstring", f"torch.Tensor.{name}", name)
+        elif first.type == "attribute":
+            last = first.child_by_field_name("attribute")
+            dotted = look.dotted(first)
+            if dotted and last is not None:
+                yield Said(last.start_byte, "docstring", dotted, look.text(first))
+
+
+def _rest(look: Look) -> Iterator[Said]:
+    module, listing, at = "", -1, 0
+    for line in look.source.slice(0, len(look.data)).split("\n"):
+        size = len(line.encode()) + 1
+        directive = _DIRECTIVE.match(line)
+        indent = len(line) - len(line.lstrip())
+        if line.strip() and indent <= listing:
+            listing = -1
+        if directive is not None:
+            kind, name = directive[2], _NAME.match(directive[3])
+            if kind in ("currentmodule", "module", "py:module"):
+                module = directive[3]
+            elif kind == "autosummary":
+                listing = len(directive[1])
+            elif name is not None:
+                yield Said(at + len(line[: directive.start(3)].encode()), "documented", name[1], module)
+        elif listing >= 0:
+            entry = _ENTRY.match(line)
+            if entry is not None:
+                yield Said(at + len(line[: entry.start(1)].encode()), "documented", entry[1], module)
+        at += size

@@ -1,0 +1,107 @@
+"""What Python registers for an operator: decompositions, references, meta functions, lowerings, symbolics.
+
+`@register_decomposition(aten.add)`, `@register_meta([aten.max.default, …])`, `@_onnx_symbolic("aten::add")`,
+`register_lowering(aten.add)(add)`, `eq = _make_elementwise_binary_reference(…)`. What is registered is told by the name
+of the function that registers. Of a file of references or symbolics, which names operators by its own functions, the
+functions that it offers are stated, too: whether they are such is known by where the file lies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from concordance.extract.bridging import Said
+from concordance.extract.look import PYTHON, Call, Look
+from concordance.extract.pyoperators import Spaces
+
+LANGUAGES = PYTHON
+_WAYS = {
+    "decomposition": r"\w*register_\w*decomp\w*",
+    "meta": r"register_(?:\w+_)?meta\w*|register_op_meta\w*",
+    "lowering": r"\w*register_\w*lowering\w*|register_\w*pointwise\w*|make_fallback",
+    "symbolic": r"\w*onnx_symbolic\w*|register_custom_op_symbolic|torch_op|onnx_impl",
+    "reference": r"_?make_\w*reference\w*",
+}
+WORDS = (b"register_", b"onnx_symbolic", b"reference(", b"make_fallback(", b"torch_op(", b"onnx_impl(", b"out_wrapper",
+         b"g.op(")  # fmt: skip
+_NAMES = re.compile("|".join(f"(?P<{says}>{words})" for says, words in _WAYS.items()))
+_CALLED = re.compile(rb"\b([A-Za-z_]\w*(?:register_|symbolic|reference|fallback|torch_op|onnx_impl)\w*|"
+                     rb"(?:register_|torch_op|onnx_impl)\w*)\s*\(")  # fmt: skip
+
+
+def ends(look: Look) -> Iterator[Said]:
+    """What a file registers, and the functions that it offers as references or symbolics."""
+    says = {}
+    for name in {match[1].decode() for match in _CALLED.finditer(look.data)}:
+        match = _NAMES.fullmatch(name)
+        if match is not None and match.lastgroup:
+            says[name] = match.lastgroup
+    if "register_decomposition" in says and b"register_inplace(" in look.data:  # of what is registered, in place
+        says["register_inplace"] = "decomposition"
+    registered = set[int]()
+    spaces = Spaces(look) if says else None
+    for call in look.calls(*says) if spaces else ():
+        for said in _registered(look, call, says[call.name], spaces):  # type: ignore[arg-type]
+            registered.add(said.at)
+            yield said
+    yield from _offered(look, registered)
+
+
+def _registered(look: Look, call: Call, says: str, spaces: Spaces) -> Iterator[Said]:
+    named = _definition(call)
+    given = call.keyword("aten_op") if says == "reference" else call.arguments[0] if call.arguments else None
+    at = named.start_byte if named is not None else call.node.start_byte
+    name = look.text(named)
+    if says == "reference" and (given is None or "." not in look.text(given)):
+        if named is not None and look.text(given) != "None":
+            yield Said(at, "reference", name, name, (("by", call.name),))
+        return
+    found = spaces.named(look.text(given)) if given is not None else []
+    if named is None and _hands_on(call):
+        at = _hands_on(call).start_byte  # type: ignore[union-attr]
+        name = look.text(_hands_on(call))
+    for one in found:
+        yield Said(at, says, one.name, name, (("overload", "yes" if one.overloaded else ""), ("by", call.name)))
+
+
+def _definition(call: Call) -> Node | None:
+    """The name of what a decorator stands on, or of what is assigned."""
+    around = call.around
+    outer = around[-1] if around else None
+    if outer is not None and outer.type == "decorator" and len(around) > 1:
+        definition = around[-2].child_by_field_name("definition")
+        return definition.child_by_field_name("name") if definition is not None else None
+    if outer is not None and outer.type == "assignment":
+        left = outer.child_by_field_name("left")
+        return left if left is not None and left.type == "identifier" else None
+    return None
+
+
+def _hands_on(call: Call) -> Node | None:
+    """What a registration made on the spot is called with: `f` of `register(op)(f)`, or is given second."""
+    outer = call.around[-1] if call.around else None
+    given = [*call.arguments[1:2]]
+    if outer is not None and outer.type == "call" and outer.child_by_field_name("function") == call.node:
+        arguments = outer.child_by_field_name("arguments")
+        given = arguments.named_children[:1] if arguments is not None else []
+    return given[0] if given and given[0].type == "identifier" else None
+
+
+def _offered(look: Look, registered: set[int]) -> Iterator[Said]:
+    """Functions of the file's own level, in files that are written as references or symbolics are."""
+    exports = set(look.draft.exports or ())
+    references = b"out_wrapper" in look.data
+    symbolics = b"g.op(" in look.data
+    if not (references and exports) and not symbolics:
+        return
+    for one in look.draft.definitions:
+        if one.kind != "function" or one.at in registered or look.data[one.start : one.start + 1].isspace():
+            continue
+        first = one.parameters[0].name if one.parameters else ""
+        if symbolics and first == "g":
+            yield Said(one.at, "symbolic", one.name, one.name, (("by", "offered"),))
+        elif references and one.name in exports:
+            yield Said(one.at, "reference", one.name, one.name, (("by", "offered"),))

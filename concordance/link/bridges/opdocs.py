@@ -1,0 +1,31 @@
+"""Documentation of operators: what documents a name of Python that calls one.
+
+In: names that documentation gives, in full or within a module. Out: rows to operators; what is no operator's is left to
+others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.link.crossing import Crossing
+from concordance.link.operatornames import OperatorNames
+from concordance.link.operatortables import Tables
+from concordance.model import Bridge, Trust
+
+
+def join(crossing: Crossing) -> Iterator[Bridge]:
+    """Documentation and operators."""
+    stated = crossing.ends("opdocs")
+    tables = Tables(crossing)
+    if not stated or not tables.operators:
+        return
+    names = OperatorNames(tables)
+    for one in stated:
+        written, module = one.end.name, one.end.text if one.end.says == "documented" else ""
+        for dotted in (f"{module}.{written}" if module else written, written):
+            found = names.of(dotted, one.file.path)
+            if found:
+                more = (("as", dotted),)
+                yield one.to(found[0].entry, Trust.EXACT, "the name that is documented", name=found[0].base, more=more)
+                break

@@ -1,0 +1,63 @@
+"""Python that calls operators: by names of the package that no Python defines (`torch.add`), and by `torch.ops`.
+
+In: names that Python asks other languages for, and mentions of `torch.ops`. Out: who calls which operator. Which of
+several overloads it is, is decided when it is called: the row leads to the plainest, and says how many there are. Of an
+operator that is registered and stands in no table, rows lead to the functions that are registered, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.link.crossing import Crossing, Stated
+from concordance.link.operatornames import OperatorNames
+from concordance.link.operatortables import Operator, Tables
+from concordance.link.registered import BRIDGES, Registered
+from concordance.model import ROLES, Bridge, Role, Trust
+
+_CALL = 1 << ROLES.index(Role.CALL)
+
+
+def join(crossing: Crossing) -> Iterator[Bridge]:
+    """Callers and operators."""
+    tables = Tables(crossing)
+    if not tables.operators:
+        return
+    names = OperatorNames(tables)
+    for dotted, asks in crossing.asks.items():
+        if not dotted.startswith("torch.ops."):
+            for ask in asks:
+                found = names.of(dotted, crossing.file_with(ask.user).path)
+                if found:
+                    yield _row(found, ask.user, -1, dotted, Role.CALL if ask.roles & _CALL else Role.READ)
+    registered = Registered(crossing, tables)
+    seen: set[tuple[int, str]] = set()
+    for one in sorted(crossing.ends("oppython"), key=lambda one: one.end.says != "calls"):  # who calls, does not name
+        found = names.of_name(one.end.name, one.file.path) or names.of_packet(_outer(one.end.name), one.file.path)
+        if found and (one.id, found[0].name) not in seen:
+            seen.add((one.id, found[0].name))
+            role = Role.CALL if one.end.says == "calls" else Role.READ
+            yield _row(found, one.id, one.number, one.end.text, role)
+            if found[0].stated.end.bridge in BRIDGES and role == Role.CALL:
+                yield from _registered(registered, found[0], one)
+
+
+def _registered(registered: Registered, operator: Operator, one: Stated) -> Iterator[Bridge]:
+    """From who calls an operator to what is registered for it."""
+    for other, found in registered.by_name.get(operator.name, ()):
+        for meant in found:
+            by = f"registered in {other.file.path}"
+            row = one.to(meant.target, meant.trust, by, name=operator.name, role=Role.CALL, more=other.end.more)
+            yield row._replace(says="registered")
+
+
+def _outer(name: str) -> str:
+    """The packet of what was read as an overload, and may be a method that is called on it."""
+    return name.partition(".")[0].replace("::", ".")
+
+
+def _row(found: list[Operator], user: int, end: int, written: str, role: Role) -> Bridge:
+    count = len(found)
+    by = "the name that Python asks for" if count == 1 else f"the name that Python asks for, of {count} overloads"
+    name = found[0].name if count == 1 else found[0].base
+    return Bridge("oppython", "python", name, user, end, found[0].entry, Trust.EXACT, by, role, (("as", written),))

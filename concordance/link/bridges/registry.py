@@ -1,0 +1,38 @@
+"""Operators that are registered in C++ or in Python, with the functions that run them.
+
+In: schemas and kernels that registrations state. Out: a row for each schema and each kernel; of an operator that a
+table defines, one from its entry to the kernel, too, so that ways lead through it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.link.crossing import Crossing, Meant, Stated
+from concordance.link.operatortables import Tables
+from concordance.link.registered import BRIDGES, Registered
+from concordance.model import Bridge, Role, Trust
+
+
+def join(crossing: Crossing) -> Iterator[Bridge]:
+    """Registrations and functions."""
+    tables = Tables(crossing)
+    for bridge in BRIDGES:
+        for one in crossing.ends(bridge, "schema"):
+            yield one.to(one.id, Trust.EXACT, "schema that is registered", more=one.end.more)
+    for one, found in Registered(crossing, tables).all:
+        yield from _kernel(tables, one, found)
+
+
+def _kernel(tables: Tables, one: Stated, found: list[Meant]) -> Iterator[Bridge]:
+    more = (*one.end.more, ("kernel", one.end.text))
+    for meant in found:
+        yield one.to(meant.target, meant.trust, meant.by, more=more)
+    if not found:
+        yield one.to(0, Trust.EXACT, "function not found", more=more)
+    operator = tables.named(one.end.name, one.file.path)
+    if operator is not None and operator.stated.end.bridge not in BRIDGES:
+        for meant in found:
+            by = f"registered in {one.file.path}"
+            row = one.to(meant.target, meant.trust, by, role=Role.CALL, more=more)
+            yield row._replace(says="registered", source=operator.entry, end=-1)

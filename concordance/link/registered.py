@@ -1,0 +1,55 @@
+"""The functions that registrations name as kernels of operators, in C++ and in Python.
+
+In: the ends of registrations. Out: for each, the functions that it means; overloads are told apart by the operator's
+schema. A function without a name is known by what stands around it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from concordance.model import Trust
+
+from .crossing import Crossing, Meant, Stated
+from .kernels import Kernels
+from .operatortables import Tables
+
+BRIDGES = ("registry", "library")
+
+
+class Registered:
+    """What is registered."""
+
+    def __init__(self, crossing: Crossing, tables: Tables) -> None:
+        self._crossing, self._tables = crossing, tables
+        self._kernels = Kernels(crossing)
+
+    @cached_property
+    def all(self) -> list[tuple[Stated, list[Meant]]]:
+        """Every registration of a kernel, with the functions that it means."""
+        stated = [one for bridge in BRIDGES for one in self._crossing.ends(bridge, "kernel", "meta")]
+        return [(one, self._functions(one)) for one in stated]
+
+    @cached_property
+    def by_name(self) -> dict[str, list[tuple[Stated, list[Meant]]]]:
+        """The same by the operators' names."""
+        found: dict[str, list[tuple[Stated, list[Meant]]]] = {}
+        for one, functions in self.all:
+            found.setdefault(one.end.name, []).append((one, functions))
+        return found
+
+    def _functions(self, one: Stated) -> list[Meant]:
+        """The function that a decorator stands on, a nameless one, or what the name means where it stands."""
+        if one.end.text.startswith("[]"):
+            return [Meant(one.id, Trust.EXACT, "function without a name")]
+        place, is_python = self._crossing.place(one.id), one.end.bridge == "library"
+        if is_python and place is not None and place.name == one.end.text and place.line == one.end.line:
+            return [Meant(one.id, Trust.EXACT, "function that is registered")]
+        meant = [row for row in self._crossing.meant(one) if row.target != one.id]
+        if is_python:
+            return meant
+        operator = self._tables.named(one.end.name, one.file.path)
+        schema = operator.schema if operator and operator.schema.types else None
+        if meant:
+            return self._kernels.narrowed(meant, schema)
+        return self._kernels.of(one.end.text, (("at", "native"),), schema)
