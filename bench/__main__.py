@@ -5,7 +5,8 @@ In: `$CORPUS`, a folder that holds checkouts named `pytorch`, `torch-wheel` and,
 checkout's name), `python`, `c`, `answers`, `imports`, `names`, `cppnames`,
 `search`, `tests` and `diff`, to measure only that; `rules` and a repository, to draw findings to be read; or `kills`,
 to kill builds at random moments, `hostile`, to build repositories that mean harm, and `site` and a repository, to serve
-it; or `public` and a repository with its documents, to compare public names with theirs. Out: a table on standard output.
+it; or `public` and a repository with its documents, to compare public names with theirs;
+or `bridges` and a repository, to see what they cost. Out: a table on standard output.
 Speed is a ratio to `ctags -R` in the same run, for machines differ and are noisy.
 """
 
@@ -23,6 +24,7 @@ from pathlib import Path
 from bench import (
     answers,
     book,
+    bridges,
     ctags,
     diff,
     edits,
@@ -148,7 +150,7 @@ def latency(root: Path, name: str) -> None:
 # What is measured by itself, by the word that asks for it.
 ALONE = {
     "kills": kills.main, "hostile": hostile.main, "book": book.main, "edit": oneedit.main, "edits": edits.main,
-    "site": site.main, "public": publicnames.main,
+    "site": site.main, "public": publicnames.main, "bridges": bridges.main,
 }  # fmt: skip
 
 
