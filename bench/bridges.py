@@ -1,9 +1,8 @@
 """`python -m bench bridges REPO`: what bridges between languages add to the time of a build.
 
-In: a repository. Out: the seconds of store builds from nothing, without a cache, with the bridges and without
-them, in turns in one run, on a machine
-that should have no other work; and the ratio of the best of each. Without them means: a copy of the program whose folders of bridges
-are empty.
+In: a repository. Out: the seconds of store builds from nothing, without a cache, with the bridges and without them, in
+turns in one run, on a machine that should have no other work; and the ratio of the best of each. Without them means: a
+copy of the program whose folders of bridges are empty.
 """
 
 from __future__ import annotations
