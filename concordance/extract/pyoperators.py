@@ -34,8 +34,11 @@ class Spaces:
             if name in ("aten", "prims", "quantized") or meaning.startswith("torch.ops."):
                 self._known.setdefault(name, meaning.rpartition(".")[2])
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._known
+    @property
+    def written(self) -> re.Pattern[bytes]:
+        """Finds what may be an operator: its name, and that of an overload."""
+        heads = "|".join(["torch\\.ops\\.[A-Za-z_]\\w*", *map(re.escape, sorted(self._known))])
+        return re.compile(rf"(?<![\w.])(?:{heads})\.([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?".encode())
 
     def named(self, text: str) -> list[Named]:
         """The operators that a stretch of the text names, in its order."""

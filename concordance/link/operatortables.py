@@ -14,7 +14,6 @@ from concordance.facts.read import Place
 
 from .crossing import Crossing, Row, Stated
 
-
 _STATING = ("operators", "registry", "library")  # the bridges whose ends say `schema`
 
 

@@ -24,7 +24,7 @@ _BESIDES = ("output_differentiability",)
 
 def ends(look: Look) -> Iterator[Said]:
     """The derivatives of a file's table, and the functions that their formulas call."""
-    for entry in entries(look):
+    for entry in entries(look) if b"name:" in look.data else ():
         written = entry.value("name")
         schema = parsed(written) if entry.outermost and written else None
         formulas = list(_formulas(entry, schema)) if schema else []

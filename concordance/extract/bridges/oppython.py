@@ -6,7 +6,6 @@ program runs, and are stated here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from concordance.extract.bridging import Said
@@ -15,18 +14,14 @@ from concordance.extract.pyoperators import Spaces
 
 LANGUAGES = PYTHON
 WORDS = (b"torch.ops.", b"aten.", b"torch.ops import")
-_DOTTED = re.compile(rb"(?<![\w.])(?:torch\.ops\.)?[A-Za-z_]\w*\.([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?")
 _LOADING = frozenset(("load_library", "loaded_libraries", "import_module"))
 
 
 def ends(look: Look) -> Iterator[Said]:
     """The operators that a file names; of methods that are called on one, the operator."""
     spaces, names = Spaces(look), look.draft.ends
-    for match in _DOTTED.finditer(look.data):
+    for match in spaces.written.finditer(look.data):
         written = match[0].decode()
-        head = written.partition(".")[0]
-        if (head == "torch" and not written.startswith("torch.ops.")) or (head != "torch" and head not in spaces):
-            continue
         at = match.start(2) if match[2] else match.start(1)
         found = spaces.named(written)
         if found and match.start(1) in names and match[1].decode() not in _LOADING:

@@ -25,13 +25,19 @@ _WRAPPING = frozenset(("TORCH_FN", "TORCH_FN_TYPE", "TORCH_BOX", "static_cast", 
 
 def ends(look: Look) -> Iterator[Said]:
     """The operators that a file registers, and their kernels."""
-    tokens = Tokens(look.data)
+    data = look.data
+    first = min(at for word in WORDS if (at := data.find(word)) >= 0)
+    for said in _registered(Tokens(data[first:]), b"RegisterOperators" in data):
+        yield said._replace(at=first + said.at)
+
+
+def _registered(tokens: Tokens, older: bool) -> Iterator[Said]:
     for place, text in enumerate(tokens.text):
         if tokens.kind[place] != "name" or not tokens.is_(place + 1, "("):
             continue
         if _BLOCK.fullmatch(text):
             yield from _block(tokens, place)
-        elif text == "op" and tokens.is_(place - 1, ".") and b"RegisterOperators" in look.data:
+        elif text == "op" and tokens.is_(place - 1, ".") and older:
             yield from _given(tokens, tokens.within(place + 1), "", _ANY, True)
 
 

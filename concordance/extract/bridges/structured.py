@@ -21,6 +21,6 @@ def ends(look: Look) -> Iterator[Said]:
     """The structured kernels of a file, and what checks for them."""
     for match in _MADE.finditer(look.data):
         line = look.data[look.data.rfind(b"\n", 0, match.start()) + 1 : match.start()]
-        if not _BEHIND.search(line) and not look.in_comment(match.start()):
+        if not _BEHIND.search(line) and match.start() in look.draft.ends:
             name = b"_".join(part for part in match.groups()[1:] if part).decode()
             yield Said(match.start(), "implements" if match[1] == b"IMPL" else "checks", name, name)

@@ -7,41 +7,61 @@ as a stub is called is told apart from other calls by its first argument, a devi
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from concordance.extract.bridging import Said
 from concordance.extract.look import C_FAMILY, Look
 
 LANGUAGES = C_FAMILY
-WORDS = (b"_DISPATCH", b"_stub", b"device_type()", b"kCPU", b"kCUDA", b"kMPS", b"device().type()")
+WORDS = (b"_DISPATCH", b"_stub")
 _MACRO = re.compile(rb"\b(DECLARE|DEFINE|REGISTER)_(?:([A-Z0-9_]+)_)?DISPATCH\s*\(([^;{}]*?)\)\s*(?:;|$)", re.M)
 _NAME = re.compile(rb"((?:\w+\s*::\s*)*)([A-Za-z_]\w*)\s*$")
 _KERNEL = re.compile(
     rb"[\s&(]*(?:static_cast<[^>]*>\s*\(\s*&?)?\s*(?:\w+\s*::\s*)*([A-Za-z_]\w*)\s*(?:<[^;]*>)?[\s)]*$"
 )
-_DEVICE = rb"(?:(?:at|c10)::)?(?:k[A-Z]\w*\b|[\w.>()-]*device(?:_type\b|\(\)\.type\b)|(?:c10::)?DeviceType::)"
-_CALL = re.compile(rb"((?:\b\w+::)*)\b([A-Za-z_]\w*)\s*\(\s*" + _DEVICE)
-_BY_NAME = re.compile(rb"((?:\b\w+::)*)\b(\w+_stub)\b")
+_DEVICE = re.compile(rb"\bk[A-Z]\w*\b|device_type\b|device\(\)\.type\b|\bDeviceType::")
+_CALL = re.compile(rb"((?:\b\w+::)*)\b([A-Za-z_]\w*)\s*\(\s*[\w.>():-]*$")
+_BACK = 160  # bytes in which the name of a call stands before its first argument
+_ENDING = re.compile(rb"_stub\b")
+_BEFORE = re.compile(rb"((?:\b\w+::)*)\b(\w+)$")
 _ARCHITECTURES = ("ARCH", "AVX2", "AVX512", "VSX", "ZVECTOR", "ALL_CPU")
 _DIRECTIVE = re.compile(rb"^[ \t]*#[^\n]*(?:\\\n[^\n]*)*", re.M)
 
 
 def ends(look: Look) -> Iterator[Said]:
     """The stubs that a file declares, defines, fills or calls."""
-    data = look.data
-    blank = [(match.start(), match.end()) for match in _DIRECTIVE.finditer(data)]
+    data, names = look.data, look.draft.ends
+    blank = _Stretches([(match.start(), match.end()) for match in _DIRECTIVE.finditer(data)])
     taken = set[int]()
     for match in _MACRO.finditer(data):
-        if not look.in_comment(match.start()) and not _inside(blank, match.start()):
+        if match.start() in names and match.start() not in blank:
             for said in _macro(match):
                 taken.add(said.at)
                 yield said
-            taken.update(match.start(3) + other.start(2) for other in _BY_NAME.finditer(match[3]))
-    for match in (*_CALL.finditer(data), *_BY_NAME.finditer(data)):
-        at = match.start(2)
-        if at not in taken and not look.in_comment(at) and not _inside(blank, at):
+            taken.update(match.start(3) + at for at, _, _ in _by_name(match[3]))
+    for at, within, name in (*_by_device(data), *_by_name(data)):
+        if at not in taken and at in names and at not in blank:
             taken.add(at)
-            yield Said(at, "calls", match[2].decode(), "", (("within", match[1].decode()),))
+            yield Said(at, "calls", name.decode(), "", (("within", within.decode()),))
+
+
+def _by_device(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
+    """Calls whose first argument is a device: where the name stands, what stands before it, and the name."""
+    for match in _DEVICE.finditer(data):
+        start = max(0, match.start() - _BACK)
+        call = _CALL.search(data[start : match.start()])
+        if call is not None:
+            yield start + call.start(2), call[1], call[2]
+
+
+def _by_name(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
+    """The same of what is called a stub."""
+    for match in _ENDING.finditer(data):
+        start = max(0, match.start() - _BACK)
+        name = _BEFORE.search(data[start : match.end()])
+        if name is not None:
+            yield start + name.start(2), name[1], name[2]
 
 
 def _macro(match: re.Match[bytes]) -> Iterator[Said]:
@@ -69,5 +89,13 @@ def _macro(match: re.Match[bytes]) -> Iterator[Said]:
         yield Said(start, "registers", name[2].decode(), kernel[1].decode(), more)
 
 
-def _inside(stretches: list[tuple[int, int]], at: int) -> bool:
-    return any(start <= at < end for start, end in stretches)
+class _Stretches:
+    """Parts of a text, in its order."""
+
+    def __init__(self, stretches: list[tuple[int, int]]) -> None:
+        self._starts = [start for start, _ in stretches]
+        self._ends = [end for _, end in stretches]
+
+    def __contains__(self, at: int) -> bool:
+        place = bisect_right(self._starts, at) - 1
+        return place >= 0 and at < self._ends[place]
