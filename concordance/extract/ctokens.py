@@ -21,6 +21,7 @@ _TOKEN = re.compile(
     rb"|(?P<sign>::|->|\.\.\.|.)",
     re.S,
 )
+_DEFINED = re.compile(rb"#\s*define\s+(\w+)\s+(\"(?:[^\"\\\n]|\\.)*\")\s*$")
 _OPEN, _CLOSE = {"(": ")", "[": "]", "{": "}"}, {")": "(", "]": "[", "}": "{"}
 _ESCAPE = re.compile(r"\\(.)", re.S)
 _PLAIN = {"n": "\n", "t": "\t", "0": "\0", "r": "\r"}
@@ -37,6 +38,7 @@ class Tokens:
         self.text: list[str] = []
         self.partner: list[int] = []
         self.around: list[int] = []  # the brace that each token lies in, -1 for none
+        self.spells: dict[str, tuple[str, int]] = {}  # macros that are a text, and where they are defined
         self._read(data)
 
     def __len__(self) -> int:
@@ -51,6 +53,10 @@ class Tokens:
                 continue
             if kind == "directive":
                 stack = _branched(match[0], stack, branches)
+                defined = _DEFINED.match(match[0])
+                if defined is not None:
+                    text = _spelled(defined[2].decode("utf-8", "replace"), "string")
+                    self.spells[defined[1].decode()] = (text, match.start() + defined.start(1))
                 continue
             if kind == "mark":
                 kind = "raw"
@@ -129,18 +135,23 @@ class Tokens:
 
     def literal(self, stretch: Stretch) -> str | None:
         """The text that a stretch spells, in one literal or several, behind a cast or none; None for no text."""
+        text = self.label(stretch)
+        return text if text is not None and "{" not in text else None
+
+    def label(self, stretch: Stretch) -> str | None:
+        """The same, but a name in it may be a macro that spells a text in another file: it stands as "{NAME}"."""
         start, end = stretch
         if start < end and self.text[start] == "(" and self.closed(start) < end:
             start = self.closed(start)
-        elif (
-            start + 2 < end and self.text[end - 1] == ")" and self.kind[start] == "name"
-        ):  # _("text"), char_cast("text")
-            opened = self.partner[end - 1]
-            if opened > 0 and all(self.kind[place] in ("string", "raw") for place in range(opened + 1, end - 1)):
-                start, end = opened + 1, end - 1
-        if start >= end or any(self.kind[place] not in ("string", "raw") for place in range(start, end)):
+        if start >= end or any(self.kind[place] not in ("string", "raw", "name") for place in range(start, end)):
             return None
-        return "".join(_spelled(self.text[place], self.kind[place]) for place in range(start, end))
+        return "".join(self._spelled(place) for place in range(start, end))
+
+    def _spelled(self, place: int) -> str:
+        text, kind = self.text[place], self.kind[place]
+        if kind == "name":
+            return self.spells.get(text, (f"{{{text}}}", 0))[0]
+        return _spelled(text, kind)
 
     def written(self, stretch: Stretch) -> str:
         """A stretch as it is written, without blanks."""

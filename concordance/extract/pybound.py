@@ -13,7 +13,7 @@ from .bridging import Said
 from .ctokens import Tokens
 from .look import Look
 from .pychains import Chains
-from .pyholders import Holder, Holders, functions_of
+from .pyholders import WRAPS, Holder, Holders, functions_of
 from .pytables import TableReader, parameter_names
 
 PYBIND, CPYTHON = "pybind", "cpython"
@@ -54,6 +54,8 @@ class _Reader:
                 self._assigned(place)
         for said in self._chains.said:
             yield PYBIND, said
+        for name, (text, at) in tokens.spells.items():
+            yield self._other, Said(at, "spells", name, text)
 
     def _name(self, place: int) -> Iterator[Said]:
         tokens, word = self._tokens, self._tokens.text[place]
@@ -172,7 +174,7 @@ class _Reader:
         behind = last + 1
         if tokens.is_(behind, "<"):
             behind = tokens.template(behind)
-        if not tokens.is_(behind, "(") or tokens.text[last].startswith("Py"):
+        if not tokens.is_(behind, "(") or tokens.text[last].startswith("Py") or tokens.text[last].endswith(WRAPS):
             return
         if place and (tokens.kind[place - 1] == "name" and tokens.text[place - 1] not in _KEYWORDS):
             self._constructed(last, behind)

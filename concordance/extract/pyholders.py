@@ -25,7 +25,7 @@ _OLD = frozenset(("Py_InitModule", "Py_InitModule3", "Py_InitModule4"))
 _SPECS = frozenset(("PyType_FromSpec", "PyType_FromSpecWithBases", "PyType_FromModuleAndSpec", "PyType_FromMetaclass",
                     "PyStructSequence_NewType"))  # fmt: skip
 _SAME = frozenset(("cast", "ptr", "get", "release", "borrow", "inc_ref"))  # of an object, the same in another wrapping
-_WRAPS = ("Ptr", "_ptr", "handle", "object", "borrow", "steal", "cast", "move", "PyModule_GetDict")
+WRAPS = ("Ptr", "_ptr", "handle", "object", "borrow", "steal", "cast", "move", "PyModule_GetDict")
 _CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"))
 
 
@@ -149,7 +149,7 @@ class Holders:
             holder = self._class(name, given, arguments)
             if holder is not None:
                 return holder
-        if len(arguments) == 1 and (name.endswith(_WRAPS) or tokens.text[start] in _SPACES or name in _CASTS):
+        if len(arguments) == 1 and (name.endswith(WRAPS) or tokens.text[start] in _SPACES or name in _CASTS):
             return self.value(arguments[0])
         return None
 
@@ -158,7 +158,7 @@ class Holders:
         tokens = self.tokens
         if len(arguments) < 2:
             return None
-        text = tokens.literal(arguments[1])
+        text = tokens.label(arguments[1])
         home = self.value(arguments[0]) if text else None
         if home is None or not text:
             return None

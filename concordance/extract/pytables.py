@@ -57,6 +57,8 @@ class TableReader:
         name = place + 1
         if not tokens.is_name(name):
             return -1, -1
+        while tokens.is_(name + 1, "::") and tokens.is_name(name + 2):
+            name += 2
         behind = name + 1
         while tokens.is_(behind, "["):
             behind = tokens.closed(behind)
@@ -74,7 +76,7 @@ class TableReader:
         name, opened = self._declared(place)
         if opened < 0:
             return
-        table = tokens.text[name]
+        table = qualified(tokens, name)
         for start, _ in tokens.within(opened):
             if tokens.text[start] == "{":
                 fields = _fields(tokens, tokens.within(start), ROWS[word])
@@ -91,7 +93,7 @@ class TableReader:
             yield from self._slot(table, fields)
             return
         label = fields.get("ml_name") or fields.get("name")
-        name = tokens.literal(label) if label else None
+        name = tokens.label(label) if label else None
         if not name or label is None:
             return
         for field, kind in (("ml_meth", "function"), ("get", "getter"), ("set", "setter"), ("offset", "field")):
@@ -112,7 +114,7 @@ class TableReader:
         if slot == "mod_exec":
             yield self._said(place, "hands", tokens.text[place], f"table:{table}", "", argument="0")
         elif slot in TABLES:
-            yield self._said(place, "used", tokens.text[place], f"table:{table}", "")
+            yield self._said(place, "used", qualified(tokens, place), f"table:{table}", "")
         elif slot.startswith(("tp_", "nb_", "sq_", "mp_", "am_")) and slot not in NO_FUNCTIONS:
             yield self._binds(place, DUNDERS.get(slot, slot), f"table:{table}", "slot")
 
@@ -121,10 +123,10 @@ class TableReader:
         name, opened = self._declared(place)
         if opened < 0:
             return
-        variable = tokens.text[name]
+        variable = qualified(tokens, name)
         fields = _fields(tokens, _without_head(tokens, tokens.within(opened)), SINGLE[word])
         called = fields.get("m_name") or fields.get("tp_name") or fields.get("name")
-        text = (tokens.literal(called) if called else None) or ""
+        text = (tokens.label(called) if called else None) or ""
         if word == "PyModuleDef":
             yield self._said(name, "module", text, f"def:{variable}", variable)
         elif word in _TYPES:
@@ -149,7 +151,7 @@ class TableReader:
         if place < 0 or tokens.text[place] in _NOTHING:
             return
         if field in TABLES:
-            yield self._said(place, "used", tokens.text[place], root, "")
+            yield self._said(place, "used", qualified(tokens, place), root, "")
         elif field not in NO_FUNCTIONS and field.startswith(("tp_", "nb_", "sq_", "mp_", "am_")):
             yield self._binds(place, DUNDERS.get(field, field), root, "slot")
 
@@ -161,7 +163,7 @@ class TableReader:
         end = place + 2
         while end < len(tokens) and tokens.text[end] not in (";", "}", "{"):
             end = tokens.closed(end) if tokens.text[end] in ("(", "[") else end + 1
-        variable, value = tokens.text[place - 2], (place + 2, end)
+        variable, value = qualified(tokens, place - 2), (place + 2, end)
         if tokens.text[place] == "tp_name":
             text = tokens.literal(value)
             if text:
@@ -178,7 +180,7 @@ class TableReader:
             if tokens.at[inner] >= function.end:
                 break
             if tokens.text[inner] == "return" and tokens.is_name(inner + 1):
-                yield self._said(inner + 1, "gives", tokens.text[inner + 1], "", "", symbol=str(function.place))
+                yield self._said(inner + 1, "gives", qualified(tokens, inner + 1), "", "", symbol=str(function.place))
 
     # Calls
 
@@ -209,12 +211,12 @@ class TableReader:
         """Whoever is the holder uses the table that an expression names."""
         place = _function(self._tokens, stretch)
         if place >= 0 and self._tokens.text[place] not in _NOTHING:
-            yield self._said(place, "used", self._tokens.text[place], holder.root, "", path=".".join(holder.path))
+            yield self._said(place, "used", qualified(self._tokens, place), holder.root, "", path=".".join(holder.path))
 
     def _adds(self, arguments: list[Stretch], home: Holder | int, name: int, value: int) -> Iterator[Said]:
         if max(name, value, home if isinstance(home, int) else 0) < len(arguments):
             holder = self._holders.value(arguments[home]) if isinstance(home, int) else home
-            text = self._tokens.literal(arguments[name])
+            text = self._tokens.label(arguments[name])
             if text:
                 yield from self._value(holder, text, arguments[value])
 
@@ -222,11 +224,11 @@ class TableReader:
         tokens = self._tokens
         if value >= len(arguments):
             return
-        text = tokens.literal(arguments[name])
+        text = tokens.label(arguments[name])
+        if text and text.startswith("{"):
+            self._adder(place, arguments, name, value)
         if text:
             yield from self._value(self._holders.value(arguments[0]), text, arguments[value])
-        elif arguments[name][1] - arguments[name][0] == 1:
-            self._adder(place, arguments, name, value)
 
     def _adder(self, place: int, arguments: list[Stretch], name: int, value: int) -> None:
         """A function, or a lambda that has a name, which adds what it is given: whoever calls it adds."""
@@ -275,7 +277,7 @@ class TableReader:
         if held is not None and (held.path or not held.root.startswith("parameter")):
             more["value"], more["below"] = held.root, ".".join(held.path)
         elif place >= 0:
-            more["value"] = f"type:{tokens.text[place]}"
+            more["value"] = f"type:{qualified(tokens, place)}"
         at = place if place >= 0 else value[0]
         yield self._said(at, "adds", text, holder.root, tokens.text[at] if place >= 0 else "", **more)
 

@@ -2,7 +2,8 @@
 
 In: the ends of the bridges pybind11 and C API. Out: `Bridge` rows: `binds` (the place that binds a name, and the
 function or class behind it), `wraps` (a lambda that calls but one function of the repository), `asks` (Python code that
-uses the name), `runs` (what is run when a lambda is called) and `declares` (a stub's symbol).
+uses the name), `runs` (what is run when a lambda or a class is called), `slot` (a field of a type that has no name in
+Python) and `declares` (a stub's symbol).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ _FUNCTIONS = frozenset(("function", "method", "macro"))
 _FIELDS = frozenset(("field", "property", "variable", "constant", "enumerator"))
 _TYPES = frozenset(("class", "struct", "union", "enum", "type", "variable"))
 _KINDS = {"class": _TYPES, "constructor": _TYPES | _FUNCTIONS, "field": _FIELDS, "value": _FIELDS | _FUNCTIONS}
+_MAKERS = ("__new__", "__init__")
 _MOST = 3  # definitions of a name that are still said to be candidates
 _BITS = {role: 1 << place for place, role in enumerate(ROLES)}
 _ROLES = (Role.CALL, Role.INHERIT, Role.IMPORT, Role.TYPE, Role.READ)
@@ -51,11 +53,21 @@ def join(crossing: Crossing, bridge: str) -> Iterator[Bridge]:
         for ask in crossing.asks[name]:
             for one in known[name]:
                 yield from _asks(one, name, ask, bridge)
+            for made in _MAKERS if ask.roles & _BITS[Role.CALL] else ():
+                for one in known.get(f"{name}.{made}", ()):
+                    yield from _made(one, name, ask, bridge)
     yield from _declares(crossing, modules, known, bridge)
 
 
 def _trust(one: Bound, name: Named) -> Trust:
     return min(name.trust, one.target.trust)
+
+
+def _behind(one: Bound) -> Meant:
+    """What is behind a name; of what the repository does not define, the place that binds it."""
+    if one.target.target:
+        return one.target
+    return Meant(one.stated.id, one.target.trust, "bound here, no definition of the name found")
 
 
 def _binds(one: Bound) -> Iterator[Bridge]:
@@ -64,7 +76,7 @@ def _binds(one: Bound) -> Iterator[Bridge]:
     details = (("as", kind),) if kind else ()
     for name in one.names or (Named(stated.end.name, Trust.EXACT),):
         row = stated.to(target.target, _trust(one, name), target.by, name=name.name, more=details)
-        yield row._replace(says="binds")
+        yield row._replace(says="slot" if kind == "slot" and not name.name.endswith("__") else "binds")
         if len(one.wraps) == 1:
             inner = one.wraps[0]
             trust = min(name.trust, inner.trust)
@@ -75,15 +87,26 @@ def _asks(one: Bound, name: str, ask: Ask, bridge: str) -> Iterator[Bridge]:
     """Who uses a name leads to what is behind it; only what is called there is run."""
     named = next((n for n in one.names if n.name == name), Named(name, Trust.VIA_IMPORT))
     role = next((role for role in _ROLES if ask.roles & _BITS[role]), Role.MENTION)
-    target = one.target
+    target = _behind(one)
+    writes, kind = bool(ask.roles & _BITS[Role.WRITE]), more(one.stated, "as")
+    if (kind == "setter" and not writes) or (kind == "getter" and ask.roles == _BITS[Role.WRITE]):
+        return
     if target.target:
-        shown = Role.MENTION if one.around and role == Role.CALL else role
+        shown = Role.MENTION if one.around or target is not one.target else role
         trust = min(_trust(one, named), Trust.VIA_IMPORT)
         yield Bridge(bridge, "asks", name, ask.user, -1, target.target, trust, target.by, shown)
     if role == Role.CALL:
         for inner in one.wraps:
             trust = min(named.trust, inner.trust, Trust.VIA_IMPORT)
             yield Bridge(bridge, "runs", name, ask.user, -1, inner.target, trust, "called by the lambda", role)
+
+
+def _made(one: Bound, name: str, ask: Ask, bridge: str) -> Iterator[Bridge]:
+    """Who calls a class runs what makes an instance of it."""
+    for inner in one.wraps if one.around else (one.target,):
+        if inner.target:
+            trust = min(inner.trust, Trust.VIA_IMPORT)
+            yield Bridge(bridge, "runs", name, ask.user, -1, inner.target, trust, "makes an instance", Role.CALL)
 
 
 def _declares(crossing: Crossing, modules: Modules, known: dict[str, list[Bound]], bridge: str) -> Iterator[Bridge]:
@@ -98,10 +121,10 @@ def _declares(crossing: Crossing, modules: Modules, known: dict[str, list[Bound]
         for symbol in crossing.symbols(row):
             name = f"{module}.{symbol.key.partition('+')[0]}"
             for one in known.get(name, ()):
-                if one.target.target:
-                    named = next((n for n in one.names if n.name == name), Named(name, Trust.VIA_IMPORT))
-                    trust = min(_trust(one, named), Trust.VIA_IMPORT)
-                    yield Bridge(bridge, "declares", name, symbol.id, -1, one.target.target, trust, one.target.by)
+                target = _behind(one)
+                named = next((n for n in one.names if n.name == name), Named(name, Trust.VIA_IMPORT))
+                trust = min(_trust(one, named), Trust.VIA_IMPORT)
+                yield Bridge(bridge, "declares", name, symbol.id, -1, target.target, trust, target.by)
 
 
 def _exported(modules: Modules, table: list[Bound]) -> dict[str, list[Bound]]:
@@ -192,7 +215,7 @@ class Bindings:
         if 1 < len(defined) <= _MOST and homes:
             return [Meant(place.id, Trust.CANDIDATE, "one of a few definitions of this name") for place in defined]
         if not found:
-            return [Meant(0, Trust.EXACT, "not in the repository")]
+            return [Meant(0, Trust.UNIQUE_NAME, "no definition of this name found")]
         return []
 
 

@@ -8,7 +8,10 @@ calls that fill it, up to a name that is written out; where that way is lost, no
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -18,6 +21,7 @@ from .crossing import Crossing, Row, Stated
 
 C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
 STUBS = (".pyi", ".pyi.in")
+_MACRO = re.compile(r"\{(\w+)\}")
 _DEEPEST = 12  # steps from a table to a module
 
 
@@ -38,7 +42,7 @@ class Modules:
 
     def __init__(self, crossing: Crossing) -> None:
         self._crossing = crossing
-        self.stated = [*crossing.ends("cpython"), *crossing.ends("pybind")]
+        self.stated = list(_spelled([*crossing.ends("cpython"), *crossing.ends("pybind")]))
         self._known: dict[tuple[int, str], tuple[Named, ...]] = {}
         self._modules: dict[tuple[int, str], Stated] = {}
         self.types: dict[tuple[int, str], Stated] = {}
@@ -87,26 +91,43 @@ class Modules:
     def _used(self) -> dict[tuple[int, str], list[Stated]]:
         """Who uses a table, by the file and the root of the table."""
         found: dict[tuple[int, str], list[Stated]] = {}
+        lost = []
         for one in self.stated:
             if one.end.says == "used":
-                for key in self._table(one):
+                tables = self._table(one)
+                for key in tables:
+                    found.setdefault(key, []).append(one)
+                if not tables:
+                    lost.append(one)
+        free: dict[str, list[Stated]] = {}  # functions that give a table that nobody is known to use
+        for identity, given in self._gives.items():
+            place = self._crossing.place(identity)
+            if place is not None and not any(key in found for key in self._table(given)):
+                free.setdefault(place.name, []).append(given)
+        names = Counter(one.end.name.rpartition("::")[2] for one in lost)
+        for one in lost:
+            last = one.end.name.rpartition("::")[2]
+            if names[last] == 1 and len(free.get(last, ())) == 1:  # the one that is left over on both sides
+                for key in self._table(free[last][0]):
                     found.setdefault(key, []).append(one)
         return found
 
-    def _table(self, one: Stated, name: str = "") -> list[tuple[int, str]]:
+    def _table(self, one: Stated) -> list[tuple[int, str]]:
         """The tables that a name means where it stands."""
-        root = f"table:{name or one.end.name}"
-        files = self._tables.get(root, set())
-        if one.file.id in files:
-            return [(one.file.id, root)]
-        for meant in self._crossing.meant(one):
-            if meant.target in self._gives:
-                given = self._gives[meant.target]
-                return self._table(given) if given is not one else []
-            row = self._crossing.file_with(meant.target)
-            if row.id in files:
-                return [(row.id, root)]
-        return [(next(iter(files)), root)] if len(files) == 1 else []
+        for root in _roots("table", one.end.name):
+            files = self._tables.get(root, set())
+            if one.file.id in files:
+                return [(one.file.id, root)]
+            for meant in self._crossing.meant(one):
+                if meant.target in self._gives:
+                    given = self._gives[meant.target]
+                    return self._table(given) if given is not one else []
+                row = self._crossing.file_with(meant.target)
+                if row.id in files:
+                    return [(row.id, root)]
+            if len(files) == 1:
+                return [(next(iter(files)), root)]
+        return []
 
     @cached_property
     def _added(self) -> dict[tuple[int, str], list[Stated]]:
@@ -122,15 +143,17 @@ class Modules:
 
     def type_of(self, one: Stated) -> tuple[int, str] | None:
         """The file and root of the type that an addition adds."""
-        root = more(one, "value")
-        if (one.file.id, root) in self.types:
-            return one.file.id, root
-        for meant in self._crossing.meant(one):
-            row = self._crossing.file_with(meant.target)
-            if (row.id, root) in self.types:
-                return row.id, root
-        named = self._types_named.get(root, [])
-        return (named[0].file.id, root) if len({other.file.id for other in named}) == 1 else None
+        for root in _roots("type", more(one, "value").partition(":")[2]):
+            if (one.file.id, root) in self.types:
+                return one.file.id, root
+            for meant in self._crossing.meant(one):
+                row = self._crossing.file_with(meant.target)
+                if (row.id, root) in self.types:
+                    return row.id, root
+            named = self._types_named.get(root, [])
+            if len({other.file.id for other in named}) == 1:
+                return named[0].file.id, root
+        return None
 
     def of(self, one: Stated) -> tuple[Named, ...]:
         """The names of what an end's name hangs on, with its path there."""
@@ -189,7 +212,8 @@ class Modules:
         for other in self._added.get((file.id, root), ()):
             found += below(self._from(other, deep), other.end.name or own.rpartition(".")[2])
         if "." in own:
-            found.append(Named(own, Trust.EXACT))
+            module, _, name = own.rpartition(".")
+            found += below(self._extension(module, file), name) if self._is_short(module) else [Named(own, Trust.EXACT)]
         if not found and own:
             found.append(Named(own, Trust.UNIQUE_NAME))
         return found
@@ -200,29 +224,42 @@ class Modules:
         """The full name of an extension module that calls itself by the last part of it."""
         if "." in name:
             return [Named(name, Trust.EXACT)]
+        found = self._in_full(name, file)
+        if found:
+            return [Named(found, Trust.VIA_IMPORT)]
+        return [] if name.isupper() else [Named(name, Trust.UNIQUE_NAME)]
+
+    def _in_full(self, name: str, file: Row) -> str:
+        """The same as build files, imports and stubs have it; "" where they do not say, or differ."""
         built = self._built
-        sources = {full for full, source in built if source and file.path.endswith(source)}
+        sources = {full for full, source in built if source == file.path}
         if len(sources) == 1:
-            return [Named(next(iter(sources)), Trust.VIA_IMPORT)]
-        said = {full for full, _ in built if full.rpartition(".")[2] == name} or self._imported.get(name, set())
+            return next(iter(sources))
+        said = {full for full, _ in built if full.endswith(f".{name}")} or self._imported.get(name, set())
         if len(said) > 1:
             near = {full: sum(part in file.path.split("/") for part in full.split(".")[:-1]) for full in said}
             most = max(near.values())
             said = {full for full in said if near[full] == most}
-        if len(said) == 1:
-            return [Named(next(iter(said)), Trust.VIA_IMPORT)]
-        return [] if name.isupper() else [Named(name, Trust.UNIQUE_NAME)]
+        return next(iter(said)) if len(said) == 1 else ""
+
+    def _is_short(self, module: str) -> bool:
+        """Whether a module's name is only the last part of one: no package of the repository is called so."""
+        return "." not in module and module not in self._heads
+
+    @cached_property
+    def _heads(self) -> frozenset[str]:
+        """The packages of the repository that are asked for something."""
+        return frozenset(name.partition(".")[0] for name in self._crossing.asks)
 
     @cached_property
     def _built(self) -> list[tuple[str, str]]:
-        """The extensions that build files name, with each source."""
-        found = []
+        """The extensions that build files name in full, with each source."""
+        found: list[tuple[str, str]] = []
         for one in self._crossing.ends("extension", "builds"):
             home = one.file.path.rpartition("/")[0]
             sources = [value for word, value in one.end.more if word == "source"]
-            for source in sources or [""]:
-                path = f"{home}/{source}" if home and source else source
-                found.append((one.end.name, path.replace("/./", "/").removeprefix("./")))
+            paths = [posixpath.normpath(posixpath.join(home, source)) for source in sources] or [""]
+            found.extend((one.end.name, path) for path in paths)
         return found
 
     @cached_property
@@ -236,12 +273,46 @@ class Modules:
         for name in self._crossing.asks:
             parts = name.split(".")
             for place in range(1, len(parts)):
+                if ".".join(parts[:place]) in self._files:
+                    break  # a module of one file has attributes, and no modules in it
                 found.setdefault(parts[place], set()).add(".".join(parts[: place + 1]))
         return found
+
+    @cached_property
+    def _files(self) -> frozenset[str]:
+        """The modules that are one file, and no package."""
+        paths = [row.path for row in self._crossing.files if row.language == "python"]
+        alone = [path for path in paths if not path.rpartition("/")[2].startswith("__init__.")]
+        return frozenset(self._crossing.module_of(path) for path in alone if path.endswith((".py", ".pyi")))
 
     def stub(self, row: Row) -> str:
         """The module that a stub, or the template of one, is of."""
         return self._crossing.module_of(row.path.removesuffix(".in"))
+
+
+def _roots(kind: str, name: str) -> tuple[str, ...]:
+    """A variable as it is written, and by its last part."""
+    last = name.rpartition("::")[2]
+    return (f"{kind}:{name}", f"{kind}:{last}") if last != name else (f"{kind}:{name}",)
+
+
+def _spelled(ends: list[Stated]) -> Iterator[Stated]:
+    """Ends with the texts that macros of other files spell; those whose text is not known are left out."""
+    texts: dict[str, set[str]] = {}
+    for one in ends:
+        if one.end.says == "spells":
+            texts.setdefault(one.end.name, set()).add(one.end.text)
+
+    def spelled(found: re.Match[str]) -> str:
+        known = texts.get(found[1], set())
+        return next(iter(known)) if len(known) == 1 else found[0]
+
+    for one in ends:
+        name = _MACRO.sub(spelled, one.end.name) if "{" in one.end.name else one.end.name
+        if "{" not in name:
+            yield one._replace(end=one.end._replace(name=name)) if name != one.end.name else one
+        elif one.end.says in ("type", "module"):
+            yield one._replace(end=one.end._replace(name=""))
 
 
 def below(names: Iterable[Named], path: str) -> tuple[Named, ...]:

@@ -6,7 +6,7 @@ library and other projects define is asked of nobody.
 
 from __future__ import annotations
 
-from concordance.model import Ask, Op, unpacked
+from concordance.model import Ask, Op, Origin, unpacked
 
 from .pythonown import MODULE, OUTER
 from .pythonroots import PythonModules
@@ -34,7 +34,7 @@ class Asks:
         columns = (flow.user, flow.used, flow.roles, flow.times)
         for user, used, roles, times in zip(*map(unpacked, columns), strict=True):
             if used not in names:
-                names[used] = self._declared(known[used]) if used in known else self._name(file, used)
+                names[used] = self._declared(known[used]) if used in known else self._name(file, used, known)
             if names[used]:
                 key = (names[used], file.base + user)
                 had = asks.get(key, (0, 0))
@@ -54,26 +54,72 @@ class Asks:
             symbol = owner.symbol_parent[symbol] - 1
         return ".".join([self._modules.name_of(owner.path), *reversed(parts)])
 
-    def _name(self, file: Loaded, use: int) -> str:
+    def _name(self, file: Loaded, use: int, known: dict[int, int]) -> str:
         """The full name of what an expression means, where the repository should have it, and its Python has not."""
-        op, offers = file.op[use], self._values.classes.offers
-        found = ""
-        if op == Op.MEMBER:
-            found = self._member(file, use)
-        elif op in (Op.NAME, Op.IMPORT, Op.PACKAGE):
-            left, right = file.left[use], file.right[use]
-            place = (
-                offers.of_variable(file, left) if op == Op.NAME
-                else offers.imported(file, left) if op == Op.IMPORT
-                else offers.package(file, left, right)
-            )  # fmt: skip
-            found = place if isinstance(place, str) else ""
+        found = self._spelled(file, use, known)
         head, _, rest = found.partition(".")
-        return found if rest and self._modules.locate(file.path, head) is not None else ""
+        return found if rest and self._is_ours(file, head) else ""
 
-    def _member(self, file: Loaded, use: int) -> str:
-        name = file.names[file.right[use]]
-        values = self._values.ask(file, file.left[use])
+    def _is_ours(self, file: Loaded, head: str) -> bool:
+        """Whether a package is the repository's, or a module that its build makes."""
+        if self._modules.locate(file.path, head) is not None:
+            return True
+        return self._modules.target(file.path, head).origin == Origin.GENERATED
+
+    def _spelled(self, file: Loaded, use: int, known: dict[int, int]) -> str:
+        """The dotted name of an expression, by imports."""
+        op, offers = file.op[use], self._values.classes.offers
+        if op == Op.MEMBER:
+            return self._member(file, use, known)
+        left, right = file.left[use], file.right[use]
+        if op == Op.NAME:
+            place = offers.of_variable(file, left)
+            imports = [file.left[value] for value in file.values[left] if file.op[value] == Op.IMPORT]
+            return place if isinstance(place, str) else self._missing(file, imports) if place is None else ""
+        if op == Op.IMPORT:
+            place = offers.imported(file, left)
+            return place if isinstance(place, str) else self._missing(file, [left]) if place is None else ""
+        if op == Op.PACKAGE:
+            place = offers.package(file, left, right)
+            module = file.flow.imports[left].module
+            whole = not module.startswith(".") and right >= module.count(".") + 1
+            return place if isinstance(place, str) else module if place is None and whole else ""
+        return ""
+
+    def _missing(self, file: Loaded, imports: list[int]) -> str:
+        """What is imported from a module that has no such name, or that is not in the tree."""
+        for place in imports:
+            row = file.flow.imports[place]
+            dots = len(row.module) - len(row.module.lstrip("."))
+            parts = [row.module[dots:], row.name]
+            if dots:
+                home = self._modules.name_of(file.path).split(".")
+                up = dots - file.path.rpartition("/")[2].startswith("__init__.")
+                if up > len(home):
+                    continue
+                parts = [*home[: len(home) - up], *parts]
+            if row.name != "*":
+                return ".".join(filter(None, parts))
+        return ""
+
+    def _stood_in(self, file: Loaded, use: int) -> str:
+        """What a name is where its import succeeds, and a value stands in where it fails (`except ImportError`)."""
+        if file.op[use] != Op.NAME or len(file.values[file.left[use]]) < 2:
+            return ""
+        imports = [file.left[value] for value in file.values[file.left[use]] if file.op[value] == Op.IMPORT]
+        offers = self._values.classes.offers
+        made = [one for one in imports if self._world.targets(file)[one].origin == Origin.GENERATED]
+        return self._missing(file, [one for one in made if offers.imported(file, one) is None])
+
+    def _member(self, file: Loaded, use: int, known: dict[int, int]) -> str:
+        name, left = file.names[file.right[use]], file.left[use]
+        home = self._stood_in(file, left)
+        if home:
+            return f"{home}.{name}"
+        values = self._values.ask(file, left)
+        if not values and left not in known:
+            home = self._spelled(file, left, known)
+            return f"{home}.{name}" if home else ""
         if len(values) != 1:
             return ""
         value = values[0]

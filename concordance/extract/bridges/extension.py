@@ -1,0 +1,57 @@
+"""Build files: which module an extension is, and the sources that it is made of.
+
+`Extension("package.module", ["a.c"])` of setup.py and whatever is called alike, `extension_module('module', 'a.c',
+subdir: 'package')` of Meson, and what CMake adds for pybind11 and nanobind. A name that is worked out is not known
+here. Nothing is joined: the other bridges look here for the full names of modules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.bridging import Said
+from concordance.extract.look import Look
+
+LANGUAGES = ()
+WORDS = (b"Extension(", b"extension_module", b"pybind11_add_module", b"nanobind_add_module")
+_SETUP = re.compile(rb"\b\w*Extension\(\s*(?:name\s*=\s*)?[\"']([\w.]+)[\"']")
+_MESON = re.compile(rb"\bextension_module\s*\(\s*'([\w.]+)'")
+_CMAKE = re.compile(rb"\b(?:pybind11|nanobind)_add_module\s*\(\s*([\w.]+)([^)]*)\)", re.I)
+_SUBDIR = re.compile(rb"\bsubdir\s*:\s*'([^']*)'")
+_SOURCE = re.compile(rb"[\"']?([\w./+-]+\.(?:c|cc|cpp|cxx|cu|pyx|mm?))[\"'\s)]")
+_LONGEST = 4000  # bytes of a call in which its sources are looked for
+
+
+def ends(look: Look) -> Iterator[Said]:
+    """The extensions that a file builds."""
+    data = look.data
+    if look.language == "python":
+        for match in _SETUP.finditer(data):
+            if not look.in_comment(match.start()):
+                yield _said(match.start(1), match[1], _call(data, match.end()), b"")
+    elif look.language == "cmake":
+        for match in _CMAKE.finditer(data):
+            yield _said(match.start(1), match[1], match[2] + b" ", b"")
+    elif b"extension_module" in data and look.source.language in ("meson", "text"):
+        for match in _MESON.finditer(data):
+            call = _call(data, match.end())
+            home = _SUBDIR.search(call)
+            yield _said(match.start(1), match[1], call, home[1] if home else b"")
+
+
+def _call(data: bytes, start: int) -> bytes:
+    """What stands up to the bracket that closes a call."""
+    depth = 1
+    for at in range(start, min(len(data), start + _LONGEST)):
+        depth += (data[at] in b"([{") - (data[at] in b")]}")
+        if not depth:
+            return data[start : at + 1]
+    return data[start : start + _LONGEST]
+
+
+def _said(at: int, name: bytes, call: bytes, home: bytes) -> Said:
+    sources = [("source", match[1].decode("utf-8", "replace")) for match in _SOURCE.finditer(call)]
+    folder = home.decode("utf-8", "replace").strip("/").replace("/", ".")
+    full = ".".join(filter(None, (folder, name.decode())))
+    return Said(at, "builds", full, full, tuple(sources))
