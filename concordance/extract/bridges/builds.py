@@ -1,0 +1,221 @@
+"""Build files: which sources each target is made of.
+
+In: a file of CMake, Bazel or Buck, Make, Meson, or Python that calls `Extension`. Out: an end on each word that names
+sources: its `name` is the target, its `text` the word, and `how` it is meant. Which files that are is known when all
+are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from concordance.extract.bridging import Said
+from concordance.extract.cmakesources import sources
+from concordance.extract.look import Look, arguments
+
+LANGUAGES = ("cmake", "starlark", "python", "make", "meson")
+WORDS = (b"add_", b"ADD_", b"target_sources", b"srcs", b"hdrs", b"Extension(", b"_extension(", b"add_library(", b".o",
+         b":", b"library(", b"executable(")  # fmt: skip
+_LISTS = re.compile(
+    rb"\b(?:srcs|hdrs|textual_hdrs|sources|headers|exported_headers|public_headers|raw_headers)\s*=(?!=)"
+)
+_EXTENSION = re.compile(rb"(?:Extension|add_extension|add_library|add_installed_library)\s*\(")
+_ENDING = re.compile(r"\.(?:c|cc|cpp|cxx|cu|m|mm|pyx|f|f90|h|hpp|S|s|rs|src)\Z")
+_RULE = re.compile(
+    rb"^(?P<targets>[^\s:#=$%][^:#=\n%$]*?)\s*:(?![=:])(?P<needs>(?:[^=\n#;\\]|\\\r?\n)*)(?=$|;|#|\r)", re.M
+)
+_NEEDED = re.compile(rb"[^\s\\|]+")
+_KBUILD = re.compile(
+    rb"^[ \t]*(?P<list>(?:obj|lib)-(?:y|m|\$\(\w+\))|[\w-]+-(?:y|objs|\$\(\w+\)))[ \t]*[:+]?="
+    rb"(?P<objects>(?:[^\n#\\]|\\\r?\n)*)", re.M
+)  # fmt: skip
+_OBJECT = re.compile(rb"(?<![\w$(/.-])[\w./-]+\.o\b")
+_MESON = re.compile(
+    rb"\b(?:executable|library|shared_library|static_library|both_libraries|shared_module|extension_module)\s*\("
+)
+_MESON_WORD = re.compile(
+    rb"'(?P<text>(?:[^'\\\n]|\\.)*)'|(?P<name>[A-Za-z_]\w*)(?P<key>\s*:)?|(?P<open>[(\[])|(?P<close>[)\]])|(?P<line>\n)|#[^\n]*"
+)
+_HOLDERS = frozenset(
+    ("list", "tuple", "dictionary", "binary_operator", "parenthesized_expression", "conditional_expression")
+)
+_DEEPEST = 3
+
+
+def ends(look: Look) -> Iterator[Said]:
+    """All sources of all targets."""
+    reader = _READERS[look.language]
+    seen = set()
+    for target, at, word, how in reader(look):
+        if word and (target, at, how) not in seen:
+            seen.add((target, at, how))
+            yield Said(at, "builds", target, word, (("how", how),))
+
+
+_Found = Iterator[tuple[str, int, str, str]]
+
+
+def _cmake(look: Look) -> _Found:
+    yield from sources(look.data)
+
+
+def _starlark(look: Look) -> _Found:
+    """The lists of a rule's sources; patterns of `glob`, and lists that the file gives a name."""
+    for match in _LISTS.finditer(look.data):
+        path = look.path(match.start())
+        if len(path) < 3 or path[-2].type != "keyword_argument" or path[-3].type != "argument_list":
+            continue
+        target = _named(look, path[-3])
+        value = path[-2].child_by_field_name("value")
+        if target and value is not None:
+            for at, word, how in _texts(look, value, 0):
+                yield target, at, word, how
+
+
+def _named(look: Look, given: Node) -> str:
+    """The name that a rule gives its target."""
+    for one in given.named_children:
+        key = one.child_by_field_name("name") if one.type == "keyword_argument" else None
+        if key is not None and look.text(key) == "name":
+            return look.text(one.child_by_field_name("value")).strip("\"'")
+    return ""
+
+
+def _texts(look: Look, node: Node, depth: int, how: str = "path") -> Iterator[tuple[int, str, str]]:
+    """The texts in a list, a sum of lists, a choice, `glob` and `join`, or a variable of the file that holds one."""
+    kind = node.type
+    if kind in ("string", "concatenated_string"):
+        yield node.start_byte, _plain(look, node), how
+    elif kind == "identifier" and depth < _DEEPEST:
+        held = _held(look, node)
+        if held is not None:
+            yield from _texts(look, held, depth + 1, how)
+    elif kind == "call":
+        yield from _called(look, node, depth, how)
+    elif kind == "pair":
+        value = node.child_by_field_name("value")
+        if value is not None:
+            yield from _texts(look, value, depth, how)
+    elif kind in _HOLDERS:
+        for child in node.named_children:
+            yield from _texts(look, child, depth, how)
+
+
+def _called(look: Look, node: Node, depth: int, how: str) -> Iterator[tuple[int, str, str]]:
+    function = look.text(node.child_by_field_name("function"))
+    given = arguments(node)
+    if function.rpartition(".")[2] == "subdir_glob":
+        yield from _below_folders(look, given)
+    elif function.rpartition(".")[2] in ("glob", "iglob", "native_glob"):
+        for one in given:
+            key = look.text(one.child_by_field_name("name")) if one.type == "keyword_argument" else ""
+            value = one.child_by_field_name("value") if key else one
+            if value is not None and key in ("", "include", "exclude", "excludes"):
+                yield from _texts(look, value, depth, "without" if key.startswith("exclude") else "glob")
+    elif function.rpartition(".")[2] == "join" and len(given) > 1:
+        parts = [_plain(look, one) for one in given if one.type == "string"]
+        if len(parts) == len(given):
+            yield node.start_byte, "/".join(parts), how
+    elif function in ("select", "sorted", "list", "cythonize"):
+        for one in given[:1]:
+            yield from _texts(look, one, depth, how)
+
+
+def _below_folders(look: Look, given: list[Node]) -> Iterator[tuple[int, str, str]]:
+    """Buck's pairs of a folder and a pattern below it."""
+    for one in (pair for listed in given[:1] for pair in listed.named_children if pair.type == "tuple"):
+        parts = [_plain(look, part) for part in one.named_children if part.type == "string"]
+        if len(parts) == 2 and len(one.named_children) == 2:
+            yield one.start_byte, "/".join(filter(None, parts)), "glob"
+
+
+def _plain(look: Look, node: Node) -> str:
+    text = look.text(node)
+    return text[1:-1] if text[:1] in "\"'" and text[:3] not in ('"""', "'''") and "{" not in text else ""
+
+
+def _held(look: Look, name: Node) -> Node | None:
+    """The list that the file gives a name, once."""
+    pattern = rb"^[ \t]*%s[ \t]*=[ \t]*(?=[\[(\w])" % re.escape(look.data[name.start_byte : name.end_byte])
+    found = list(re.finditer(pattern, look.data, re.M))
+    if len(found) != 1:
+        return None
+    assigned = next((one for one in reversed(look.path(found[0].end())) if one.type == "assignment"), None)
+    return assigned.child_by_field_name("right") if assigned is not None else None
+
+
+def _python(look: Look) -> _Found:
+    """The sources of extensions: the second argument, or that which is called so."""
+    named = any(word in look.data for word in (b"Extension(", b"_extension(", b"add_library(", b"_library("))
+    for match in _EXTENSION.finditer(look.data) if named else ():
+        call = next((one for one in reversed(look.path(match.end() - 1)) if one.type == "call"), None)
+        given = arguments(call) if call is not None else []
+        keyed = {
+            look.text(one.child_by_field_name("name")): one.child_by_field_name("value")
+            for one in given
+            if one.type == "keyword_argument"
+        }
+        plain = [one for one in given if one.type not in ("keyword_argument", "dictionary_splat", "list_splat")]
+        name = plain[0] if plain else keyed.get("name")
+        listed = plain[1] if len(plain) > 1 else keyed.get("sources")
+        target = _plain(look, name) if name is not None and name.type == "string" else ""
+        for at, word, how in _texts(look, listed, 0) if target and listed is not None else ():
+            if _ENDING.search(word):
+                yield target, at, word, how
+
+
+def _make(look: Look) -> _Found:
+    """What a rule's target needs, where it is written out, and the objects of the kernel's lists."""
+    for match in _RULE.finditer(look.data):
+        if look.data[match.start() : match.start() + 1] == b"\t" or b".PHONY" in match["targets"]:
+            continue
+        for target in match["targets"].decode("utf-8", "replace").split():
+            for word in _NEEDED.finditer(look.data, match.start("needs"), match.end("needs")):
+                if b"." in word[0] and not re.search(rb"[$%*?()=:]", word[0]):
+                    yield target, word.start(), word[0].decode("utf-8", "replace"), "path"
+    for match in _KBUILD.finditer(look.data):
+        for word in _OBJECT.finditer(match["objects"]):
+            yield match["list"].decode(), match.start("objects") + word.start(), word[0].decode(), "object"
+
+
+def _meson(look: Look) -> _Found:
+    """The texts of a call, and those of the lists that the file gives a name."""
+    for match in _MESON.finditer(look.data):
+        words = list(_meson_words(look.data, match.end(), 1))
+        if words and words[0][1]:
+            for at, text, name in words[1:]:
+                for place, word in [(at, text)] if text else _meson_held(look.data, name):
+                    if _ENDING.search(word):
+                        yield words[0][1], place, word, "path"
+
+
+def _meson_words(data: bytes, at: int, depth: int) -> Iterator[tuple[int, str, str]]:
+    """The texts and names up to the bracket that closes, or to the end of the statement where none is open; what has
+    a key is none of the sources, but for `sources`."""
+    least, skip = depth, False
+    for token in _MESON_WORD.finditer(data, at):
+        depth += bool(token["open"]) - bool(token["close"])
+        if depth < least or (not depth and token["line"]):
+            return
+        if token["key"]:
+            skip = token["name"] != b"sources"
+        elif not skip and (token["text"] is not None or token["name"]):
+            text, name = ((token[group] or b"").decode("utf-8", "replace") for group in ("text", "name"))
+            yield token.start() + (token["text"] is not None), text, name
+
+
+def _meson_held(data: bytes, name: str, depth: int = 0) -> Iterator[tuple[int, str]]:
+    """The texts of what the file gives a name, through other names."""
+    pattern = rb"^[ \t]*%s[ \t]*\+?=(?!=)[ \t]*" % re.escape(name.encode())
+    for match in re.finditer(pattern, data, re.M) if name and depth < _DEEPEST else ():
+        for at, text, other in _meson_words(data, match.end(), 0):
+            if text:
+                yield at, text
+            elif other != name:
+                yield from _meson_held(data, other, depth + 1)
+
+
+_READERS = {"cmake": _cmake, "starlark": _starlark, "python": _python, "make": _make, "meson": _meson}

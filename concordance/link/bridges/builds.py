@@ -1,0 +1,110 @@
+"""Build targets and the sources that they are made of.
+
+In: words that name sources, as build files write them. Out: a row from the target to each file of the repository that
+a word means; what a pattern finds is taken out again where another word of the same target says so. A word that
+names no file is made by the build, or comes from elsewhere: nothing is said of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.link.crossing import Crossing, Stated
+from concordance.link.sourcepaths import Paths
+from concordance.link.tree import above
+from concordance.model import Bridge, Kind, Trust
+
+_MARKS = {
+    "cmake": ("CMakeLists.txt",), "starlark": ("WORKSPACE", "MODULE.bazel", "WORKSPACE.bazel", ".buckconfig"),
+    "make": ("Makefile", "Kbuild"), "meson": ("meson.build",), "python": ("setup.py", "pyproject.toml"),
+}  # fmt: skip
+_OBJECTS = (".c", ".S", ".cc", ".cpp", ".s", ".rs")
+
+
+def join(crossing: Crossing) -> Iterator[Bridge]:
+    """Targets and sources."""
+    paths = Paths(crossing.file_of)
+    targets: dict[tuple[str, str], list[Stated]] = {}
+    for one in crossing.ends("builds"):
+        targets.setdefault((one.file.path, one.end.name), []).append(one)
+    symbols: dict[str, dict[str, int]] = {}
+    for (path, name), stated in targets.items():
+        if path not in symbols:
+            symbols[path] = _targets(crossing, stated[0])
+        yield from _built(crossing, paths, stated, symbols[path].get(name, 0))
+
+
+def _targets(crossing: Crossing, one: Stated) -> dict[str, int]:
+    """The targets that a build file defines, by name."""
+    found: dict[str, int] = {}
+    for place in crossing.symbols(one.file):
+        if place.kind == Kind.TARGET:
+            found.setdefault(place.name, place.id)
+    return found
+
+
+def _built(crossing: Crossing, paths: Paths, stated: list[Stated], target: int) -> Iterator[Bridge]:
+    """The files of one target, each once."""
+    without = {file for one in stated if _how(one) == "without" for file, _, _ in _files(paths, one)}
+    seen = set()
+    for one in stated:
+        for file, trust, by in _files(paths, one) if _how(one) != "without" else ():
+            if file not in without and file not in seen and file != one.file.path:
+                seen.add(file)
+                row = one.to(crossing.file_of[file].base, trust, by)
+                yield row._replace(source=target) if target else row
+
+
+def _how(one: Stated) -> str:
+    return dict(one.end.more)["how"]
+
+
+def _files(paths: Paths, one: Stated) -> Iterator[tuple[str, Trust, str]]:
+    """The files that a word means, with how sure that is."""
+    how, language = _how(one), one.file.language
+    words, homes = paths.homes(one.file.path, one.end.text, _MARKS[language])
+    if language == "starlark":
+        words, homes = _label(paths, words, homes, one.file.path)
+    elif language == "python":
+        homes = [*homes, *(home for home in ("",) if home not in homes)]
+    for home in homes:
+        if how == "object":
+            found = [paths.file(home, words.removesuffix(".o") + ending) for ending in _OBJECTS]
+            files = [file for file in found if file][:1]
+        elif any(sign in words for sign in "*?["):
+            files = paths.matching(home, words, below=how == "glob below")
+            if language == "starlark":
+                files = [file for file in files if _package(paths, file) == _package(paths, one.file.path)]
+        else:
+            files = [file for file in (paths.file(home, words),) if file]
+        if files:
+            trust, by = _sure(how, words)
+            yield from ((file, trust, by) for file in files)
+            return
+
+
+def _package(paths: Paths, path: str) -> str:
+    """The folder of the package that a file belongs to: a pattern of Bazel does not reach into another."""
+    for home in above(path.rpartition("/")[0]):
+        if any(paths.file(home, name) for name in ("BUILD.bazel", "BUILD", "BUCK", "TARGETS")):
+            return home
+    return ""
+
+
+def _sure(how: str, words: str) -> tuple[Trust, str]:
+    if how == "object":
+        return Trust.VIA_IMPORT, "the source of this object"
+    if any(sign in words for sign in "*?["):
+        return Trust.VIA_IMPORT, f"fits {words}"
+    return Trust.EXACT, "named there"
+
+
+def _label(paths: Paths, words: str, homes: list[str], file: str) -> tuple[str, list[str]]:
+    """A label as a path: `//pkg:a.c` from the workspace, `:a.c` from the package."""
+    if words.startswith("@"):
+        return "", []
+    if words.startswith("//"):
+        folder, _, name = words[2:].partition(":")
+        _, tops = paths.homes(file, "${TOP_SOURCE_DIR}/", _MARKS["starlark"])
+        return f"{folder}/{name}".lstrip("/") if name else folder, tops[::-1]
+    return words.lstrip(":"), homes
