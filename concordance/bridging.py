@@ -106,6 +106,8 @@ def _is_other(writer: Writer, names: frozenset[str], targets: frozenset[int]) ->
     if writer.added or writer.asks_other:
         return True
     for had in writer.before.values():
+        if not crossed.is_there(had.id):  # bridges may lead to the file itself
+            return True
         now = crossed.ends_of(had.id)
         if bool(now) != bool(had.ends) or (had.ends and _unplaced(unpack_ends(had.ends)) != _unplaced(now)):
             return True

@@ -80,6 +80,11 @@ class Crossed:
             row = self._run.execute("SELECT packed FROM ends WHERE file = ?", (file,)).fetchone()
         return unpack_ends(row[0]) if row else ()
 
+    def is_there(self, file: int) -> bool:
+        """Whether a file is still in the store."""
+        with self._guarded():
+            return self._run.execute("SELECT 1 FROM file WHERE id = ?", (file,)).fetchone() is not None
+
     def keys(self, file: int) -> list[str]:
         """The keys of a file's symbols."""
         with self._guarded():
