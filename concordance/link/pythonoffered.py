@@ -19,6 +19,7 @@ SAME, UNUSED = 1, 2  # flags of `Brought`: `import x as x`; nothing in the modul
 _HOLDERS = frozenset((KINDS.index(Kind.VARIABLE), KINDS.index(Kind.CONSTANT)))
 _CLASS = KINDS.index(Kind.CLASS)
 _NO_USE = (1 << ROLES.index(Role.IMPORT)) | (1 << ROLES.index(Role.MENTION))
+_WRITE = 1 << ROLES.index(Role.WRITE)
 _DOCUMENTED = frozenset((Kind.CLASS, Kind.FUNCTION, Kind.VARIABLE, Kind.TYPE, Kind.CONSTANT))
 _CURRENT = frozenset(("currentmodule", "module", "automodule"))
 _NAMING = frozenset(("autoclass", "autofunction", "autodata", "autoexception", "autosummary", "autodecorator",
@@ -82,7 +83,7 @@ def offered(flow: Flow, targets: Sequence[Target]) -> Offered:
             (held if kind in _HOLDERS else own)[name] = None
         if kind == _CLASS and (not parent or parent - 1 in classes):
             classes[place] = f"{classes[parent - 1]}.{name}" if parent else name
-    used = _used(flow)
+    used, written = _used(flow)
     brought, stars = [], []
     for row, target in zip(flow.imports, targets, strict=False):
         bound = row.alias or row.name
@@ -91,6 +92,8 @@ def offered(flow: Flow, targets: Sequence[Target]) -> Offered:
         if row.name == "*":
             stars.append(target.paths)
             continue
+        if bound in written and bound not in own and bound not in held:
+            continue  # it is not bound anew, which would make it a variable: `del` takes it away
         flags = (SAME if row.alias and row.alias == row.name else 0) | (0 if bound in used else UNUSED)
         brought.append(Brought(bound, target.paths, row.name, flags))
     return Offered(
@@ -105,14 +108,17 @@ def _variables(flow: Flow) -> dict[int, str]:
     return {place: flow.names[word] for place, (scope, word) in enumerate(rows) if scope == 0}
 
 
-def _used(flow: Flow) -> set[str]:
-    """The names of the module that are used in it, and not only handed on."""
-    homes, names = unpacked(flow.variable_scope), unpacked(flow.variable_name)
-    left, found = unpacked(flow.left), set()
-    for expression, roles in zip(unpacked(flow.used), unpacked(flow.roles), strict=False):
+def _used(flow: Flow) -> tuple[set[str], set[str]]:
+    """The names of the module that are used in it, and not only handed on; and those that it writes at its top."""
+    homes, names, left = unpacked(flow.variable_scope), unpacked(flow.variable_name), unpacked(flow.left)
+    used, written = set(), set()
+    for user, expression, roles in zip(unpacked(flow.user), unpacked(flow.used), unpacked(flow.roles), strict=True):
         if roles & ~_NO_USE and flow.op[expression] == Op.NAME and homes[left[expression]] == 0:
-            found.add(flow.names[names[left[expression]]])
-    return found
+            name = flow.names[names[left[expression]]]
+            used.add(name)
+            if roles & _WRITE and not user:
+                written.add(name)
+    return used, written
 
 
 def _aliases(flow: Flow, held: dict[str, None]) -> Iterator[tuple[str, str]]:
