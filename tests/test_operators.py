@@ -109,13 +109,19 @@ def test_a_repository_without_operators_has_no_such_pages(tmp_path: Path) -> Non
 @pytest.mark.parametrize("asked", ["twice", "aten::twice", "torch.twice", "torch.Tensor.twice", "torch.ops.aten.twice"])
 def test_op_by_any_of_its_names(index: Index, asked: str) -> None:
     rows = ask(index, "op", asked)
-    assert {row["name"] for row in rows} == {"aten::twice.Tensor", "aten::twice.out"}
+    assert {row["name"] for row in rows if row["says"] == "schema"} == {"aten::twice.Tensor", "aten::twice.out"}
     kernels = {(row["key"], row["target"], row["target_path"]) for row in rows if row["says"] == "kernel"}
     assert ("CUDA", "at::native::twice_cuda", "native/twice.cu") in kernels
 
 
 def test_op_of_one_overload(index: Index) -> None:
-    assert {row["name"] for row in ask(index, "op", "twice.out")} == {"aten::twice.out"}
+    assert [row["name"] for row in ask(index, "op", "twice.out") if row["says"] == "schema"] == ["aten::twice.out"]
+
+
+@pytest.mark.parametrize("asked", ["aten::twice.out", "torch.ops.aten.twice.out"])
+def test_an_operator_is_a_name(index: Index, asked: str) -> None:
+    (row,) = ask(index, "define", asked)
+    assert (row["path"], row["line"]) == ("ops.yaml", 7)
 
 
 def test_op_that_is_none(index: Index) -> None:

@@ -9,7 +9,7 @@ A dotted name may pass through modules that only hand on what others define; a p
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -18,8 +18,10 @@ from concordance.facts.read import Place
 from concordance.model import File, Given, Kind, Trust, unpacked
 
 from .answers import clean, rank_of, separator_of
+from .crossings import crossings
 from .index import Index, UnknownPath
 from .meaning import POSITION, Meant, Said, at
+from .operators import entries
 from .publicly import public_names
 from .reads import shared
 from .trail import Hop, Trail
@@ -83,6 +85,9 @@ def meant(index: Index, asked: str) -> Said:
         return Said(_by_id(index, asked))
     matches = _by_name(index, asked)
     if not matches:
+        across = list(_across(index, asked))
+        if across:
+            return Said(across)
         raise _unknown(index, asked)
     full, all_ = (_count(match for match in matches if match.group <= group) for group in (0, 99))
     best = matches[0].group
@@ -275,6 +280,18 @@ def _below(index: Index, parts: list[str]) -> list[_Match]:
         if any(inside[n : n + len(heads)] == heads for n in range(len(inside))):
             found.append(_Match(place, 2))
     return found if _count(found) == 1 else []
+
+
+def _across(index: Index, asked: str) -> Iterator[Meant]:
+    """What another language has under a name: what is bound to it, or the operator that is called so."""
+    rows = [row for row in crossings(index).named(asked) if row.target and row.says in _BOUND]
+    for row in rows or entries(index, asked):
+        place = index.facts.place(row.target)
+        if place is not None:
+            yield Meant(place, Trust(row.trust), f"{row.name}: {row.by}")
+
+
+_BOUND = ("binds", "declares")
 
 
 # --- a name that is nobody's

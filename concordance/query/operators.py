@@ -16,7 +16,7 @@ from .crossings import crossings
 from .index import Index
 from .reads import MOVED, lasting, unless
 
-SCHEMA, KERNEL, STUB, FORMULA, CALLS = "schema", "kernel", "stub", "formula", "formula calls"
+SCHEMA, KERNEL, STUB, FORMULA, CALLS, CALLED = "schema", "kernel", "stub", "formula", "formula calls", "calls"
 PYTHON, OPINFO, DOCSTRING, DOCUMENTED, META = "python", "opinfo", "docstring", "documented", "meta"
 _IMPLICIT, _EXPLICIT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
 # What is written for one operator in some other place: what it says, and the word for it.
@@ -129,3 +129,29 @@ def has(one: Operator) -> dict[str, str]:
 
 def _has_key(keys: Iterable[str], backend: str) -> bool:
     return any(key == backend for key in keys)
+
+
+def tried(asked: str) -> list[str]:
+    """The names of operators that a name may mean, the likeliest first."""
+    if "::" in asked:
+        return [asked]
+    parts = asked.split(".")
+    found = []
+    if asked.startswith("torch.ops.") and len(parts) > 3:
+        found.append(f"{parts[2]}::{'.'.join(parts[3:])}")
+    if len(parts) <= 2:
+        found.append(f"aten::{asked}")
+    if parts[0] == "torch" and len(parts) > 1:
+        joined = [f"aten::{'_'.join(parts[start:])}" for start in range(1, len(parts))]
+        found += [joined[-1], *joined[:-1]]
+    return found or [f"aten::{asked}"]
+
+
+def entries(index: Index, asked: str) -> list[Bridge]:
+    """The schemas of the operator that a name means, as Python, C++ or a table writes it; none where it means none."""
+    for name in tried(asked):
+        one = operator(index, base_of(name)) if names(index) else None
+        if one is not None:
+            own = [overload.row for overload in one.overloads if overload.name == name]
+            return own or [overload.row for overload in one.overloads if "." not in name]
+    return []

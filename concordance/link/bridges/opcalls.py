@@ -1,7 +1,7 @@
 """C++ that calls an operator by the function that a build makes from the operator's entry in a table.
 
-In: calls in the namespaces of such functions. Out: who calls which operator. What the repository defines itself under
-that name is the linker's, and is no call of an operator.
+In: calls in the namespaces of such functions. Out: who calls which operator; of several overloads, the plainest. What
+the repository defines itself under that name is the linker's, and is no call of an operator.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.link.crossing import Crossing
+from concordance.link.operatornames import plainest
 from concordance.link.operatortables import Tables
 from concordance.model import Bridge, Role, Trust
 
@@ -25,8 +26,9 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
         if not overloads or (one.id, name) in seen or crossing.meant(one):
             continue
         seen.add((one.id, name))
-        called = [other for other in overloads if "function" in other.more.get("variants", "function")] or overloads
-        count = len(called)
-        by = "made from the entry of this name" if count == 1 else f"made from the {count} entries of this name"
-        for other in called:
-            yield one.to(other.entry, Trust.UNIQUE_NAME, by, name=other.name, role=Role.CALL)
+        called = plainest([other for other in overloads if "function" in other.more.get("variants", "function")])
+        if called:
+            count = len(called)
+            by = "made from the entry of this name" if count == 1 else f"made from one of {count} entries of this name"
+            found = called[0].name if count == 1 else name
+            yield one.to(called[0].entry, Trust.UNIQUE_NAME, by, name=found, role=Role.CALL)

@@ -9,7 +9,7 @@ from concordance.model import Bridge, Trust
 from concordance.query.answers import Answer, Page, Row, full_name, paged
 from concordance.query.crossings import crossings
 from concordance.query.index import Index
-from concordance.query.operators import COLUMNS, KERNEL, SCHEMA, Operator, base_of, has, more_of, names, operator
+from concordance.query.operators import COLUMNS, KERNEL, SCHEMA, Operator, base_of, has, more_of, names, operator, tried
 
 HELP = """Says what an operator is made of: its schemas, the kernel behind each dispatch key, its derivative,
 decomposition, meta function, lowering, tests and documentation, each with the line that says so.
@@ -45,7 +45,7 @@ def _meant(index: Index, asked: str) -> tuple[Operator, str]:
     known = names(index)
     if not known:
         raise UserError("the repository states no operators", "An operator has a schema in a table or a registry")
-    for name in _tried(asked):
+    for name in tried(asked):
         one = operator(index, base_of(name))
         if one is not None:
             overloads = {overload.name for overload in one.overloads}
@@ -56,25 +56,9 @@ def _meant(index: Index, asked: str) -> tuple[Operator, str]:
     same = [name for name in known if name.rpartition("::")[2] == asked.rpartition(".")[2]]
     if len(same) == 1 and (one := operator(index, same[0])) is not None:
         return one, ""
-    near = same or get_close_matches(_tried(asked)[0], known, 3, 0.6)
+    near = same or get_close_matches(tried(asked)[0], known, 3, 0.6)
     hint = f"Nearest: {', '.join(near)}" if near else f"There are {len(known):,}: the book has an index of them"
     raise UserError(f"no operator is called {asked}", hint)
-
-
-def _tried(asked: str) -> list[str]:
-    """The names of operators that a name may mean, the likeliest first."""
-    if "::" in asked:
-        return [asked]
-    parts = asked.split(".")
-    found = []
-    if asked.startswith("torch.ops.") and len(parts) > 3:
-        found.append(f"{parts[2]}::{'.'.join(parts[3:])}")
-    if len(parts) <= 2:
-        found.append(f"aten::{asked}")
-    if parts[0] == "torch" and len(parts) > 1:
-        joined = [f"aten::{'_'.join(parts[start:])}" for start in range(1, len(parts))]
-        found += [joined[-1], *joined[:-1]]
-    return found or [f"aten::{asked}"]
 
 
 def _row(index: Index, row: Bridge) -> Row:

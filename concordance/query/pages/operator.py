@@ -37,6 +37,7 @@ from concordance.query.about import ref_of
 from concordance.query.crossings import crossings
 from concordance.query.index import Index
 from concordance.query.operators import (
+    CALLED,
     CALLS,
     COLUMNS,
     DOCSTRING,
@@ -267,15 +268,16 @@ def _files(found: Counter[str]) -> list[Piece]:
 
 
 def _users(index: Index, one: Operator) -> Iterator[Block]:
-    found = Counter(
-        path for row in one.rows.get(PYTHON, ())
-        if index.category_of(path := index.path_of(row.source)) != Category.TEST
-    )  # fmt: skip
     yield Heading(2, ["Who Calls It"])
-    if found:
-        yield Text([f"{counted(len(found), 'file')} of Python: ", *_files(found), "."])
-    else:
-        yield Text(["No Python of the repository outside of tests is seen to call it by its full name."])
+    found = False
+    for says, language in ((PYTHON, "Python"), (CALLED, "C++")):
+        paths = (index.path_of(row.source) for row in one.rows.get(says, ()))
+        users = Counter(path for path in paths if index.category_of(path) != Category.TEST)
+        if users:
+            found = True
+            yield Text([f"{counted(len(users), 'file')} of {language}: ", *_files(users), "."])
+    if not found:
+        yield Text(["No file outside of tests is seen to call it by its full name."])
 
 
 def _missing(index: Index, one: Operator) -> Iterator[Block]:
