@@ -6,7 +6,9 @@ library and other projects define is asked of nobody.
 
 from __future__ import annotations
 
-from concordance.model import Ask, Op, Origin, unpacked
+from collections.abc import Iterator
+
+from concordance.model import ROLES, Ask, Op, Origin, Role, unpacked
 
 from .pythonown import MODULE, OUTER
 from .pythonroots import PythonModules
@@ -14,6 +16,9 @@ from .pythonvalues import Evaluator
 from .world import Found, Loaded
 
 _STUB = ".pyi"
+_CALLED = 1 << ROLES.index(Role.CALL)
+# Functions that give back what they are given first, or what calls it.
+_KEEPING = frozenset(("add_docstr", "_add_docstr", "partial", "staticmethod", "classmethod", "lru_cache", "cache"))
 
 
 class Asks:
@@ -39,7 +44,29 @@ class Asks:
                 key = (names[used], file.base + user)
                 had = asks.get(key, (0, 0))
                 asks[key] = (had[0] | roles, had[1] + times)
+        for symbol, used in self._bound(file):
+            name = self._declared(known[used]) if used in known else self._name(file, used, known)
+            if name:
+                key = (name, file.base + symbol)
+                asks[key] = (asks.get(key, (0, 0))[0] | _CALLED, asks.get(key, (0, 1))[1])
         return [Ask(name, user, roles, times) for (name, user), (roles, times) in sorted(asks.items())]
+
+    def _bound(self, file: Loaded) -> Iterator[tuple[int, int]]:
+        """The symbols (plus one) that are other names of an expression, which is called where they are."""
+        for variable, symbol in enumerate(file.variable_symbol):
+            for value in file.values[variable] if symbol else ():
+                if file.op[value] == Op.CALL and file.right[value]:
+                    callee = file.left[value]
+                    name = file.free_name(callee) or self._last(file, callee)
+                    value = file.right[value] - 1 if name in _KEEPING else -1  # noqa: PLW2901
+                if value >= 0 and file.op[value] in (Op.MEMBER, Op.NAME, Op.IMPORT):
+                    yield symbol, value
+
+    @staticmethod
+    def _last(file: Loaded, expression: int) -> str:
+        """The name of a variable that an expression is."""
+        op = file.op[expression]
+        return file.names[file.variable_name[file.left[expression]]] if op == Op.NAME else ""
 
     def _declared(self, target: int) -> str:
         """The name of what is only declared: a symbol of a stub."""
