@@ -1,0 +1,117 @@
+"""ctypes and cffi: the functions of a C library that Python calls by name; and in C++, those that keep their C names.
+
+A library is what `CDLL(…)`, `cdll.LoadLibrary(…)`, `ffi.dlopen(…)` and their like give, held by a variable, an
+attribute or a function that returns it; and `lib` beside `ffi`, imported from a module that cffi has made. Names that
+only look alike in comments and texts are no names of the draft, and are passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.bridging import Said
+from concordance.extract.ctokens import Tokens
+from concordance.extract.look import C_FAMILY, Look
+
+LANGUAGES = ("python", *C_FAMILY)
+WORDS = (b"ctypes", b"cffi", b"cdef", b'extern "C"')
+_OPENS = rb"(?:CDLL|PyDLL|WinDLL|OleDLL|LoadLibrary|load_library|dlopen)"
+_HELD = re.compile(rb"(?m)^[ \t]*([\w.]+)(?:[ \t]*:[^=\n]+)?[ \t]*=[ \t]*(?:\w+\.)*?(\w+)\(([^\n]*)")
+_OPENED = re.compile(rb"\b" + _OPENS + rb"\b")
+_GIVEN = re.compile(rb"\breturn[ \t]+(?:\w+\.)*(" + _OPENS + rb")[ \t]*\(")
+_TEXT = re.compile(rb"[\"']([^\"'\n]*)[\"']")
+_CDEF = re.compile(rb"\.cdef\(\s*[rfbuRFBU]?(\"\"\"|'''|\"|')(.*?)\1", re.S)
+_DECLARED = re.compile(rb"([A-Za-z_]\w*)\s*\([^;{}]*\)\s*;")
+_COMMENT = re.compile(rb"/\*.*?\*/|//[^\n]*", re.S)
+_SYSTEM = re.compile(r"(?:lib)?(?:c|m|dl|rt|pthread|kernel32|user32|ntdll|advapi32|msvcrt|ucrtbase|System)(?:[.-].*)?$")
+_DESCRIBES = (b".argtypes", b".restype", b".errcheck")
+
+
+def ends(look: Look) -> Iterator[Said]:
+    """What a file calls in libraries, or keeps under its C name."""
+    if look.language != "python":
+        yield from _plain_names(look)
+        return
+    held = _libraries(look)
+    for holder, library in held.items():
+        yield from _used(look, holder, library)
+    for match in _CDEF.finditer(look.data):
+        text = _COMMENT.sub(lambda found: b" " * len(found[0]), match[2])
+        for declared in _DECLARED.finditer(text):
+            statement = text[: declared.start()].rpartition(b";")[2]
+            if b"typedef" not in statement and b"(" not in statement.rpartition(b"}")[2]:
+                name = declared[1].decode()
+                yield Said(match.start(2) + declared.start(), "declares", name, name, (("library", ""),))
+
+
+def _libraries(look: Look) -> dict[bytes, str]:
+    """The names that hold a library, each with what is opened, where that is written out."""
+    data, names = look.data, look.draft.ends
+    found: dict[bytes, str] = {}
+    givers = {}
+    for match in _GIVEN.finditer(data):
+        if match.start(1) in names:
+            around = [d for d in look.draft.definitions if d.start <= match.start() < d.end and d.kind == "function"]
+            if around:
+                givers[max(around, key=lambda d: d.start).name.encode()] = _literal(data, match.end())
+    for match in _HELD.finditer(data):
+        if match.start(2) not in names:
+            continue
+        if _OPENED.fullmatch(match[2]):
+            found[match[1]] = _literal(data, match.start(3))
+        elif match[2] in givers:
+            found[match[1]] = givers[match[2]]
+    bound = look.bound
+    for name, meaning in bound.items():
+        home, _, last = meaning.rpartition(".")
+        if last == "lib" and f"{home}.ffi" in bound.values():
+            found[name.encode()] = ""
+    for row in look.imports:  # a library that another file holds: which, is found when all are at hand
+        holder = (row.alias or row.name).encode()
+        if row.name and row.name.lower().strip("_") in ("lib", "dll", "clib") and holder not in found:
+            found[holder] = f"{row.module}:{row.name}"
+    return found
+
+
+def _literal(data: bytes, at: int) -> str:
+    """The text that a call is given first; "" where it is worked out."""
+    text = _TEXT.match(data, at)
+    return text[1].decode("utf-8", "replace").rpartition("/")[2] if text else ""
+
+
+def _used(look: Look, holder: bytes, library: str) -> Iterator[Said]:
+    if _SYSTEM.match(library):
+        return
+    data, names = look.data, look.draft.ends
+    more = (("library", library),)
+    if ":" not in library:
+        yield Said(max(0, data.find(holder)), "library", holder.decode("utf-8", "replace"), library)
+    for match in re.finditer(rb"(?<![\w.])" + re.escape(holder) + rb"\.([A-Za-z]\w*)", data):
+        if match.start(1) in names:
+            says = "declares" if data.startswith(_DESCRIBES, match.end()) else "calls"
+            if says == "calls" and not data[match.end() : match.end() + 40].lstrip().startswith(b"("):
+                says = "reads"
+            yield Said(match.start(1), says, match[1].decode(), match[0].decode("utf-8", "replace"), more)
+    for match in re.finditer(rb"\bgetattr\(\s*" + re.escape(holder) + rb"\s*,\s*[\"'](\w+)[\"']", data):
+        if match.start() in names:
+            yield Said(match.start(1), "reads", match[1].decode(), match[0].decode("utf-8", "replace"), more)
+
+
+def _plain_names(look: Look) -> Iterator[Said]:
+    """The functions that are declared or defined as `extern "C"`."""
+    if look.language == "c" or b'extern "C"' not in look.data:
+        return
+    tokens = Tokens(look.data)
+    spans = []
+    for place in range(len(tokens) - 2):
+        if tokens.text[place] == "extern" and tokens.text[place + 1] == '"C"':
+            end = place + 2
+            while end < len(tokens) and tokens.text[end] not in ("{", ";"):
+                end += 1
+            closed = tokens.partner[end] if end < len(tokens) and tokens.text[end] == "{" else end
+            if closed > place and closed < len(tokens):
+                spans.append((tokens.at[place], tokens.at[closed]))
+    for one in look.draft.definitions:
+        if one.kind == "function" and any(start <= one.at < end for start, end in spans):
+            yield Said(one.at, "plain", one.name, one.name)

@@ -1,0 +1,49 @@
+"""ctypes and cffi: the C function that Python calls in a library, by its name.
+
+In C a function keeps its name; in C++ it does where it is `extern "C"`, here or in a header. Whatever else carries the
+name alone is a candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.link.crossing import Crossing, Stated
+from concordance.model import Bridge, Role, Trust
+
+_C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
+_ROLES = {"calls": Role.CALL, "reads": Role.READ, "declares": ""}
+_MOST = 3
+
+
+def join(crossing: Crossing) -> Iterator[Bridge]:
+    """The functions of the repository that are called."""
+    plain = {one.end.name for one in crossing.ends("ctypes", "plain")}
+    held = {(crossing.module_of(one.file.path), one.end.name) for one in crossing.ends("ctypes", "library")}
+    for one in crossing.ends("ctypes", *_ROLES):
+        library = dict(one.end.more).get("library", "")
+        if ":" in library and _imported(crossing, one, library) not in held:
+            continue
+        yield from _functions(crossing, one, plain)
+
+
+def _imported(crossing: Crossing, one: Stated, library: str) -> tuple[str, str]:
+    """The module and the name that a library is imported by, in full."""
+    module, _, name = library.partition(":")
+    dots = len(module) - len(module.lstrip("."))
+    if dots:
+        home = crossing.module_of(one.file.path).split(".")
+        up = dots - one.file.path.rpartition("/")[2].startswith("__init__.")
+        module = ".".join(filter(None, [*home[: len(home) - up], module[dots:]]))
+    return module, name
+
+
+def _functions(crossing: Crossing, one: Stated, plain: set[str]) -> Iterator[Bridge]:
+    name = one.end.name
+    found = [place for place in crossing.named(name, _C_FAMILY) if place.kind == "function"]
+    defined = [place for place in found if not place.declaration] or found
+    keeping = [place for place in defined if place.language == "c" or name in plain]
+    for place in (keeping or defined)[: _MOST + 1] if len(keeping or defined) <= _MOST else ():
+        alone = len(keeping) == 1
+        by = "only C function of this name" if alone else "a function of this name"
+        yield one.to(place.id, Trust.UNIQUE_NAME if alone else Trust.CANDIDATE, by, role=_ROLES[one.end.says])
