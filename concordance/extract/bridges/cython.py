@@ -1,0 +1,121 @@
+"""Cython: what a file offers to Python, and the C functions that it declares from headers.
+
+Read line by line: `def`, `cpdef` and classes by their indentation, and the functions in blocks of `cdef extern from`.
+What only C can see (`cdef` functions) is offered to nobody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from concordance.extract.bridging import Said
+from concordance.extract.look import Look
+
+LANGUAGES = ("cython",)
+WORDS = (b"def", b"class")
+_EXTERN = re.compile(r"(?:cdef\s+)?extern\s+from\s+(?:[\"']([^\"']+)[\"']|\*)")
+_OFFERED = re.compile(r"(?:async\s+)?(?:(?P<class>(?:cdef\s+|cpdef\s+)?(?:public\s+|readonly\s+|final\s+)*class)|"
+                      r"(?P<function>def)|cpdef)\s+(?P<rest>.*)", re.S)  # fmt: skip
+_FUNCTION = re.compile(r"([A-Za-z_]\w*)\s*(?:[\"']([\w:]+)[\"']\s*)?\(")
+_NO_FUNCTION = re.compile(r"(?:cdef\s+)?(?:ctypedef|struct|union|enum|cppclass|packed|class|from|include|DEF|IF)\b")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+class _Statement(NamedTuple):
+    at: int  # the code point where it begins
+    indent: int
+    text: str
+
+
+def ends(look: Look) -> Iterator[Said]:
+    """The names of a file that Python sees, and those of C that it uses."""
+    outer: list[tuple[int, str]] = []  # classes, and what hides names, by indentation
+    extern: tuple[int, str] | None = None
+    block = -1
+    for one in _statements(look.source.text):
+        while outer and outer[-1][0] >= one.indent:
+            outer.pop()
+        if extern is not None and one.indent > extern[0]:
+            block = one.indent if block < 0 else block
+            if one.indent == block:
+                yield from _declared(look, one, extern[1])
+            continue
+        extern, block = None, -1
+        opened = _EXTERN.match(one.text)
+        if opened is not None:
+            extern = (one.indent, opened[1] or "")
+            continue
+        yield from _offered(look, one, outer)
+
+
+def _offered(look: Look, one: _Statement, outer: list[tuple[int, str]]) -> Iterator[Said]:
+    found = _OFFERED.match(one.text)
+    if found is None:
+        if re.match(r"cdef\s.*\)\s*(?:\w+\s*)*:|cdef\s.*:\s*$", one.text, re.S):
+            outer.append((one.indent, ""))
+        return
+    called = _NAME.match(found["rest"]) if found["class"] or found["function"] else _FUNCTION.search(found["rest"])
+    if called is None:
+        return
+    name = called[1] if called.re is _FUNCTION else called[0]
+    homes = [home for _, home in outer]
+    outer.append((one.indent, name if found["class"] else ""))
+    if all(homes):
+        at = len(look.source.text[: one.at + found.start("rest") + called.start()].encode("utf-8", "replace"))
+        kind = "class" if found["class"] else "function"
+        yield Said(at, "binds", ".".join((*homes, name)), name, (("as", kind),))
+
+
+def _declared(look: Look, one: _Statement, header: str) -> Iterator[Said]:
+    found = _FUNCTION.search(one.text)
+    if found is None or _NO_FUNCTION.match(one.text) or found.start() == 0 or "(*" in one.text[: found.end()]:
+        return
+    at = len(look.source.text[: one.at + found.start()].encode("utf-8", "replace"))
+    yield Said(at, "declares", found[2] or found[1], found[1], (("header", header),) if header else ())
+
+
+def _statements(text: str) -> Iterator[_Statement]:
+    """The statements of a file, each with the lines that its brackets run over, without comments; texts are skipped."""
+    at, begun, depth, quoted, parts = 0, -1, 0, "", list[str]()
+    indent = 0
+    for line in text.splitlines(keepends=True):
+        if not depth and not quoted:
+            bare = line.lstrip()
+            begun, indent, parts = at + len(line) - len(bare), len(line) - len(bare), []
+        code, quoted = _code(line, quoted)
+        depth += sum(map(code.count, "([{")) - sum(map(code.count, ")]}"))
+        parts.append(code if parts else code.lstrip())
+        if depth <= 0 and not quoted:
+            depth = 0
+            whole = "".join(parts)
+            if whole.strip():
+                yield _Statement(begun, indent, whole)
+        at += len(line)
+
+
+def _code(line: str, quoted: str) -> tuple[str, str]:
+    """A line with its comment and what lies in long texts blanked; and the mark of a long text that stays open."""
+    found, place = [], 0
+    while place < len(line):
+        if quoted:
+            end = line.find(quoted, place)
+            stop = len(line) if end < 0 else end + 3
+            found.append(" " * (stop - place))
+            quoted, place = (quoted, stop) if end < 0 else ("", stop)
+        elif line.startswith(('"""', "'''"), place):
+            quoted, place = line[place : place + 3], place + 3
+            found.append("   ")
+        elif line[place] == "#":
+            found.append(" " * (len(line) - place - 1) + "\n")
+            break
+        elif line[place] in "\"'":
+            end = line.find(line[place], place + 1)
+            stop = len(line) if end < 0 else end + 1
+            found.append(line[place:stop] if "(" not in line[place:stop] else '"' + " " * (stop - place - 2) + '"')
+            place = stop
+        else:
+            found.append(line[place])
+            place += 1
+    return "".join(found), quoted

@@ -1,0 +1,54 @@
+"""Cython: names of Python that `.pyx` files define, and the C functions that they declare from headers.
+
+A Cython file has no symbols of its own in the store, so a name leads to the file, and its end to the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.link.crossing import Crossing, Stated
+from concordance.model import ROLES, Bridge, Role, Trust
+
+_C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
+_STUBS = (".pyi", ".pyi.in")
+_CALL, _IMPORT = (1 << ROLES.index(role) for role in (Role.CALL, Role.IMPORT))
+_BY = "defined in Cython"
+
+
+def join(crossing: Crossing) -> Iterator[Bridge]:
+    """What is offered, who asks for it, which stub declares it; and the functions of C behind declarations."""
+    known: dict[str, Stated] = {}
+    for one in crossing.ends("cython", "binds"):
+        if one.file.path.endswith((".pxd", ".pxi")):
+            continue
+        name = f"{crossing.module_of(one.file.path)}.{one.end.name}"
+        known.setdefault(name, one)
+        yield one.to(one.file.base, Trust.EXACT, "defined here", name=name, more=one.end.more)
+    for name in sorted(known.keys() & crossing.asks.keys()):
+        for ask in crossing.asks[name]:
+            role = Role.IMPORT if ask.roles & _IMPORT else Role.MENTION if ask.roles & _CALL else Role.READ
+            yield Bridge("cython", "asks", name, ask.user, -1, known[name].file.base, Trust.VIA_IMPORT, _BY, role)
+    for row in crossing.files if known else ():
+        if row.path.endswith(_STUBS):
+            module = crossing.module_of(row.path.removesuffix(".in"))
+            for symbol in crossing.symbols(row):
+                found = known.get(f"{module}.{symbol.key.partition('+')[0]}")
+                if found is not None:
+                    name = f"{module}.{found.end.name}"
+                    yield Bridge("cython", "declares", name, symbol.id, -1, found.file.base, Trust.VIA_IMPORT, _BY)
+    for one in crossing.ends("cython", "declares"):
+        yield from _functions(crossing, one)
+
+
+def _functions(crossing: Crossing, one: Stated) -> Iterator[Bridge]:
+    """The C function that is declared: the only one of its name, in the header that is named or behind it."""
+    name = one.end.name.rpartition("::")[2]
+    header = dict(one.end.more).get("header", "")
+    found = [place for place in crossing.named(name, _C_FAMILY) if place.kind in ("function", "macro")]
+    shown = bool(header) and any(place.path.endswith(header) for place in found)
+    defined = [place for place in found if not place.declaration] or found
+    own = [place for place in defined if not place.category.startswith("test")]
+    if len(own or defined) == 1:
+        trust, by = (Trust.VIA_IMPORT, "in the header") if shown else (Trust.UNIQUE_NAME, "only function of this name")
+        yield one.to((own or defined)[0].id, trust, by)._replace(says="uses")
