@@ -6,11 +6,12 @@ overload. What a table of operators can have is a column here; whether an operat
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from concordance.facts.touched import Aspect
-from concordance.model import Bridge
+from concordance.model import Bridge, Category
 
 from .crossings import crossings
 from .index import Index
@@ -43,16 +44,22 @@ class Operator(NamedTuple):
     name: str  # "aten::add"
     overloads: list[Overload]
     rows: dict[str, list[Bridge]]  # by what they say, those of its overloads, too
+    tried: frozenset[Bridge]  # of those, what tests state
 
     def said(self, *what: str) -> list[Bridge]:
         """The rows that say one of some things."""
         return [row for one in what for row in self.rows.get(one, ())]
 
+    def own(self, *what: str) -> list[Bridge]:
+        """The same, without what tests state."""
+        return [row for row in self.said(*what) if row not in self.tried]
+
     def keys(self) -> dict[str, list[Bridge]]:
-        """Its kernels by dispatch key."""
+        """Its kernels by dispatch key, without those that tests register."""
         found: dict[str, list[Bridge]] = {}
         for row in self.said(KERNEL):
-            found.setdefault(more_of(row, "key") or "any", []).append(row)
+            if row not in self.tried:
+                found.setdefault(more_of(row, "key") or "any", []).append(row)
         return dict(sorted(found.items(), key=lambda one: (_order(one[0]), one[0])))
 
 
@@ -73,7 +80,7 @@ def base_of(name: str) -> str:
 
 @lasting(unless(Aspect.CROSSED, Aspect.ACROSS, MOVED))
 def _overloads(index: Index) -> dict[str, list[str]]:
-    """The full names of each operator that has a schema, by its name; both in the order of the alphabet."""
+    """The full names of each operator that has a schema, by its name, namespace by namespace."""
     found: dict[str, set[str]] = {}
     every: dict[str, set[str]] = {}
     for row in crossings(index).rows:
@@ -81,7 +88,9 @@ def _overloads(index: Index) -> dict[str, list[str]]:
             every.setdefault(base_of(row.name), set()).add(row.name)
             if row.says == SCHEMA:
                 found.setdefault(base_of(row.name), set())
-    return {name: sorted(every[name]) for name in sorted(found)}
+    largest = Counter(name.rpartition("::")[0] for name in found)  # the namespace with the most operators comes first
+    order = sorted(found, key=lambda name: (-largest[name.rpartition("::")[0]], name))
+    return {name: sorted(every[name]) for name in order}
 
 
 def names(index: Index) -> list[str]:
@@ -108,7 +117,11 @@ def operator(index: Index, name: str) -> Operator | None:
             if row.says == SCHEMA:
                 said = {key: value for key, value in row.more if key != SCHEMA}
                 overloads.append(Overload(one, more_of(row, SCHEMA), row, said))
-    return Operator(name, overloads, found)
+    tried = frozenset(
+        row for rows in found.values() for row in rows
+        if index.category_of(index.path_of(row.source)) == Category.TEST
+    )  # fmt: skip
+    return Operator(name, overloads, found, tried)
 
 
 def has(one: Operator) -> dict[str, str]:
@@ -119,11 +132,11 @@ def has(one: Operator) -> dict[str, str]:
     implicit = "implicit" if _IMPLICIT in keys else ""
     autograd = "kernel" if any(key.startswith("Autograd") for key in keys) else implicit
     found["Autograd"] = "formula" if one.rows.get(FORMULA) else autograd
-    found["Decomposition"] = "yes" if one.said("decomposition", "reference") else ""
-    found["Meta"] = "yes" if one.rows.get(META) or _has_key(keys, "Meta") else composite
-    found["Lowering"] = "yes" if one.rows.get("lowering") else ""
+    found["Decomposition"] = "yes" if one.own("decomposition", "reference") else ""
+    found["Meta"] = "yes" if one.own(META) or _has_key(keys, "Meta") else composite
+    found["Lowering"] = "yes" if one.own("lowering") else ""
     found["OpInfo"] = "yes" if one.rows.get(OPINFO) else ""
-    found["Documentation"] = "yes" if one.said(DOCSTRING, DOCUMENTED) else ""
+    found["Documentation"] = "yes" if one.own(DOCSTRING, DOCUMENTED) else ""
     return found
 
 

@@ -6,6 +6,7 @@ no operators has no such page. What is not there is said, with what was searched
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -35,6 +36,7 @@ from concordance.facts.touched import Aspect
 from concordance.model import Bridge, Category, Trust
 from concordance.query.about import ref_of
 from concordance.query.crossings import crossings
+from concordance.query.described.quoted import first_sentence, quote
 from concordance.query.index import Index
 from concordance.query.operators import (
     CALLED,
@@ -43,6 +45,7 @@ from concordance.query.operators import (
     DOCSTRING,
     DOCUMENTED,
     FORMULA,
+    KERNEL,
     OPINFO,
     PYTHON,
     WAYS,
@@ -58,6 +61,8 @@ from concordance.query.structure import folders
 _USERS = 12  # files that call an operator, named one by one
 _BOXES = 5  # kernels in a diagram
 _CALLS = ("function", "method")  # the variants that a schema may name, and how each is called
+_LINES = 200  # of a docstring that are looked at for its first sentence
+_DOCSTRING = re.compile(r'[^\n]*\n?[^\n]*?"{3}(?P<words>.*?)"{3}', re.S)
 _QUIET = frozenset(("schema", "func", "dispatch", "variants"))
 
 
@@ -97,6 +102,7 @@ def _all(index: Index) -> list[Block]:
 
 
 def _blocks(index: Index, one: Operator) -> Iterator[Block]:
+    yield from _quoted(index, one)
     yield Text(_head(index, one))
     yield from _calling(index, one)
     yield from _diagram(index, one)
@@ -107,9 +113,10 @@ def _blocks(index: Index, one: Operator) -> Iterator[Block]:
     yield Heading(2, ["Autograd"])
     yield from _autograd(index, one)
     for says, title in WAYS.items():
-        if one.rows.get(says):
+        rows = one.own(says)
+        if rows:
             yield Heading(2, [title])
-            yield Items([Item(_stated(index, one, row)) for row in one.rows[says]])
+            yield Items([Item(_stated(index, one, row)) for row in rows])
     yield Heading(2, ["Tests"])
     yield from _tests(index, one)
     yield Heading(2, ["Documentation"])
@@ -119,6 +126,18 @@ def _blocks(index: Index, one: Operator) -> Iterator[Block]:
     yield from _missing(index, one)
     yield Heading(2, ["Cross-References"])
     yield Items([Item([Ref(To.OPERATOR, "", "", "All operators", False)])])
+
+
+def _quoted(index: Index, one: Operator) -> Iterator[Block]:
+    """The first sentence of its documentation."""
+    plain = f"torch.{one.name.rpartition('::')[2]}"
+    for row in sorted(one.rows.get(DOCSTRING, ()), key=lambda row: more_of(row, "as") != plain):
+        path, line = index.path_of(row.source), crossings(index).line(row)
+        found = _DOCSTRING.match("\n".join((index.opened(path).lines() or [])[line - 1 : line + _LINES]))
+        words = first_sentence(found["words"], "python", one.name) if found is not None else ""
+        if words:
+            yield Text(quote(index, path, words, words, line))
+            return
 
 
 def _head(index: Index, one: Operator) -> list[Piece]:
@@ -139,11 +158,8 @@ def _calling(index: Index, one: Operator) -> Iterator[Block]:
         if "method" in variants:
             ways[f"torch.Tensor.{base}"] = None
     ways[f"torch.ops.{space.replace('::', '.')}.{base}"] = None
-    asked = crossings(index).named
-    items = []
-    for way in ways:
-        times = sum(row.says == PYTHON and more_of(row, "as") in ("", way) for row in asked(way))
-        items.append(Item([Mono(way), f", asked for in {counted(times, 'place')}" if times else ""]))
+    asked = Counter(more_of(row, "as") for row in one.rows.get(PYTHON, ()))
+    items = [Item([Mono(way), f", asked for in {counted(asked[way], 'place')}" if asked[way] else ""]) for way in ways]
     yield Text(["From Python, by what its schemas say:"])
     yield Items(items)
 
@@ -187,14 +203,18 @@ def _kernels(index: Index, one: Operator) -> Iterator[Block]:
     if not keys:
         yield Text([_none(index, "kernel")])
         return
-    rows: list[list[Pieces]] = []
+    rows: dict[tuple[str, str, int, str], list[Pieces]] = {}
     for key, found in keys.items():
         for row in found:
             name = more_of(row, "kernel")
             cell: list[Piece] = [ref_of(index, row.target)] if row.target else [Mono(name), ", not found"]
             where: list[Piece] = [Ref(To.FILE, index.path_of(row.target))] if row.target else []
-            rows.append([[key], [Mono(row.name.rpartition("::")[2])], cell, where, _why(row, index)])
-    yield Table(["Dispatch key", "Overload", "Kernel", "File", "By"], rows)
+            cells: list[Pieces] = [[key], [Mono(row.name.rpartition("::")[2])], cell, where, _why(row, index)]
+            rows.setdefault((key, row.name, row.target, name if not row.target else ""), cells)
+    yield Table(["Dispatch key", "Overload", "Kernel", "File", "By"], list(rows.values()))
+    tests = dict.fromkeys(index.path_of(row.source) for row in one.said(KERNEL) if row in one.tried)
+    if tests:
+        yield Text(["Tests register others: ", *listed([Ref(To.FILE, path) for path in tests]), "."])
 
 
 def _why(row: Bridge, index: Index) -> list[Piece]:
