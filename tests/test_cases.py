@@ -7,7 +7,7 @@ from pathlib import Path
 import cases
 import pytest
 
-CASES = sorted(p for p in cases.HOME.rglob("*.md") if p.name != "README.md" and not {"link", "markup", "pages", "patterns", "rules"} & set(p.parts))
+CASES = sorted(p for p in cases.HOME.rglob("*.md") if p.name != "README.md" and not {"bridges", "link", "markup", "pages", "patterns", "public", "rules"} & set(p.parts))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda p: str(p.relative_to(cases.HOME)))

@@ -14,7 +14,7 @@ from tree_sitter import Node, Parser, Query
 
 from concordance.model import Kind
 
-from . import cblank, cdirectives, cflow, cnames, cobjects, crepair, trees
+from . import cblank, cdirectives, cflow, cmade, cnames, cobjects, crepair, trees
 from .cdeclarations import Walk
 from .draft import Definition, Draft
 from .macros import Macros, mentioned
@@ -76,6 +76,7 @@ def read(source: Source, package: str, known: Macros | None = None, objects: boo
         draft.define(Kind.NAMESPACE, name, start, start, end, signature=f"namespace {name}", occurs=False)
     if parsed.objects is not None:
         parsed.objects.state(draft, lines)
+    cmade.enter(draft)
     draft.blanked_bytes = blanked.size
     draft.weave = partial(cflow.weave, lists=cnames.argument_lists(source.data, calls))
     return draft

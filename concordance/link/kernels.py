@@ -37,7 +37,10 @@ class Kernels:
 
     def __init__(self, crossing: Crossing) -> None:
         self._crossing = crossing
-        self._takes: dict[int, str] = {one.id: one.end.text for one in crossing.ends("overloads")}
+        self._stated: dict[tuple[str, str], dict[int, str]] = {}  # by path and name, then by number among those
+        for one in crossing.ends("overloads"):
+            number = int(one.end.more[0][1])
+            self._stated.setdefault((one.file.path, one.end.name), {})[number] = one.end.text
 
     def of(
         self, name: str, spaces: Iterable[tuple[str, ...]], schema: Schema | None = None, anywhere: bool = True
@@ -63,12 +66,23 @@ class Kernels:
         """What the linker says of a name, less the overloads whose parameters are not a schema's."""
         if len(meant) < 2 or schema is None:
             return meant
-        scores = [fit(schema.types, self._takes.get(one.target, "").split(";")) for one in meant]
+        places = [self._crossing.place(one.target) for one in meant]
+        scores = [fit(schema.types, self._takes(place)) if place else 0 for place in places]
         best = max(scores)
         found = [one for one, score in zip(meant, scores, strict=True) if score == best] if best > 0 else meant
         if len(found) > 1:
             return found
         return [Meant(found[0].target, Trust.EXACT, "definition whose parameters are the schema's")]
+
+    def _takes(self, one: Place) -> list[str]:
+        """The types of a function's parameters, as they are written; [] where they are not known."""
+        stated = self._stated.get((one.path, one.name))
+        if stated is None:
+            return []
+        beside = [row for row in self._crossing.named(one.name, C_FAMILY) if row.path == one.path]
+        own = [row.id for row in beside if row.kind == Kind.FUNCTION and not row.declaration]
+        number = own.index(one.id) if one.id in own else -1
+        return stated.get(number, "").split(";")
 
     def _told(self, found: list[Place], schema: Schema | None, where: str) -> list[Meant]:
         """Overloads, told apart by what they take."""
@@ -76,7 +90,7 @@ class Kernels:
             return [Meant(found[0].id, Trust.EXACT, f"only definition {where}".strip())]
         by = f"one of {len(found)} definitions {where}".strip()
         if schema is not None:
-            scores = [(fit(schema.types, self._takes.get(one.id, "").split(";")), one) for one in found]
+            scores = [(fit(schema.types, self._takes(one)), one) for one in found]
             best = max(score for score, _ in scores)
             if best > 0:
                 found = [one for score, one in scores if score == best]

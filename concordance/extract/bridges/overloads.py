@@ -1,4 +1,7 @@
-"""Functions of a C++ file that share their name: what each takes, so that a table's signature can tell them apart."""
+"""Functions of C++ that may be kernels: what each takes, so that a table's schema can tell overloads apart.
+
+Which of a file's functions of a name it is, is told by its number among them: a macro may make several in one line.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,17 @@ from concordance.model import Kind
 
 LANGUAGES = C_FAMILY
 WORDS = (b"Tensor",)
+_KERNELS = ("Tensor", "Scalar", "ArrayRef")
 
 
 def ends(look: Look) -> Iterator[Said]:
-    """The overloads that a file defines."""
+    """The overloads that a file defines, and functions of tensors, which may have overloads in other files."""
     found: dict[str, list[tuple[int, str]]] = {}
     for one in look.draft.definitions:
         if one.kind == Kind.FUNCTION and not one.declaration:
             types = " ; ".join(parameter.annotation for parameter in one.parameters)
             found.setdefault(one.name, []).append((one.at, types))
     for name, overloads in found.items():
-        if len(overloads) > 1:
-            for at, types in overloads:
-                yield Said(at, "takes", name, types)
+        for number, (at, types) in enumerate(overloads):
+            if len(overloads) > 1 or any(word in types for word in _KERNELS):
+                yield Said(at, "takes", name, types, (("number", str(number)),))

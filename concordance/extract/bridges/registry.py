@@ -67,7 +67,10 @@ def _given(tokens: Tokens, arguments: list[Stretch], space: str, key: str, defin
         return
     if defines:
         yield Said(tokens.at[at], "schema", name, text, (("schema", text),))
-    for argument in arguments[1:2]:
+    given = arguments[1:]
+    if given and "DispatchKey" in tokens.text[given[0][0] : given[0][1]] and len(given) > 1:
+        key, given = tokens.text[given[0][1] - 1].removeprefix("k"), given[1:]
+    for argument in given[:1]:
         kernel = _kernel(tokens, argument)
         if kernel is not None:
             place, written = kernel
@@ -93,6 +96,8 @@ def _kernel(tokens: Tokens, stretch: Stretch) -> tuple[int, str] | None:
         return None
     if tokens.is_(start, "["):
         return start, "[] (…)"
+    if "options" in tokens.text[start:end]:
+        return None  # the kernel is handed on in a chain of its own
     place = end - 1
     names = [at for at in range(start, end) if tokens.kind[at] == "name" and tokens.text[at] not in _WRAPPING]
     while place > start and tokens.text[place] == ")":

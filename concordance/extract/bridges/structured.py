@@ -10,17 +10,17 @@ from collections.abc import Iterator
 
 from concordance.extract.bridging import Said
 from concordance.extract.look import C_FAMILY, Look
+from concordance.model import Kind
 
 LANGUAGES = C_FAMILY
 WORDS = (b"TORCH_IMPL_FUNC", b"_META_FUNC")
-_MADE = re.compile(rb"\bTORCH_(?:PRECOMPUTE_)?(IMPL|META)_FUNC2?\s*\(\s*(\w+)\s*(?:,\s*(\w+)\s*)?\)\s*\(")
-_BEHIND = re.compile(rb"\bdefine\b[^\n]*$")
+_MADE = re.compile(r"TORCH_(?:PRECOMPUTE_)?(IMPL|META)_FUNC2?\s*\(\s*(\w+)\s*(?:,\s*(\w+)\s*)?\)")
 
 
 def ends(look: Look) -> Iterator[Said]:
     """The structured kernels of a file, and what checks for them."""
-    for match in _MADE.finditer(look.data):
-        line = look.data[look.data.rfind(b"\n", 0, match.start()) + 1 : match.start()]
-        if not _BEHIND.search(line) and match.start() in look.draft.ends:
-            name = b"_".join(part for part in match.groups()[1:] if part).decode()
-            yield Said(match.start(), "implements" if match[1] == b"IMPL" else "checks", name, name)
+    for one in look.draft.definitions:
+        match = _MADE.fullmatch(one.name) if one.kind == Kind.FUNCTION else None
+        if match is not None:
+            name = "_".join(part for part in match.groups()[1:] if part)
+            yield Said(one.at, "implements" if match[1] == "IMPL" else "checks", name, one.name)

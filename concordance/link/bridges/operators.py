@@ -78,10 +78,15 @@ class _Joining:
         if self._tables.is_twin and len(found) > 1:
             best = max(shared(other.file.path, one.file.path) for other in found)
             found = [other for other in found if shared(other.file.path, one.file.path) == best]
-        if len(found) == 1:
-            return [Meant(found[0].id, Trust.EXACT, "structured kernel of this name")]
-        by = f"one of {len(found)} structured kernels of this name"
-        return [Meant(other.id, Trust.CANDIDATE, by) for other in found]
+        ids = list(dict.fromkeys(place for other in found for place in self._places(other)))
+        if len(ids) == 1:
+            return [Meant(ids[0], Trust.EXACT, "structured kernel of this name")]
+        by = f"one of {len(ids)} structured kernels of this name"
+        return [Meant(place, Trust.CANDIDATE, by) for place in ids]
+
+    def _places(self, one: Stated) -> list[int]:
+        """The functions of a file that a macro names so; several may stand in one line."""
+        return [row.id for row in self._crossing.named(one.end.text) if row.path == one.file.path]
 
     def _delegated(self, operator: Operator) -> Iterator[Bridge]:
         """The kernels of the entry that an entry leaves its work to."""

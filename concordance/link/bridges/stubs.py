@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from concordance.link.crossing import Crossing, Meant, Stated
 from concordance.link.kernels import Kernels
-from concordance.model import Bridge, Role, Trust
+from concordance.model import Bridge, Kind, Role, Trust
 
 _SAYS = "stub"
 _NUMBER = re.compile(r"\+\d+$")
@@ -34,8 +34,11 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
         if stub and not found:
             yield _row(one, Meant(0, Trust.EXACT, "no definition of this name found"), _device(one), one, "")
     for one in crossing.ends("stubs", "calls"):
-        for other, meant, key in filled.get(scopes.stub(one), ()):
-            yield _row(one, meant, key, other, Role.CALL)
+        kernels_of = filled.get(scopes.stub(one), [])
+        place = crossing.place(one.id) if kernels_of else None
+        runs = place is not None and place.kind in (Kind.FUNCTION, Kind.METHOD)  # not a namespace, or a table
+        for other, kernel, key in kernels_of:
+            yield _row(one, kernel, key, other, Role.CALL if runs else Role.READ)
 
 
 class _Scopes:
