@@ -25,6 +25,14 @@ HOSTILE = [  # names of files, each with a definition in it
 ]  # fmt: skip
 
 
+OPERATORS = {
+    "ops/table.yaml": "- func: tally(Tensor self) -> Tensor\n  dispatch:\n    CPU: tally_cpu\n    CUDA: tally_cuda\n"
+    "- func: abate(Tensor self) -> Tensor\n  dispatch:\n    CPU: abate_cpu\n- func: muster(Tensor self) -> Tensor\n",
+    "ops/kernels.cpp": "namespace at { namespace native {\nTensor tally_cpu(const Tensor& self) { return self; }\n"
+    "Tensor tally_cuda(const Tensor& self) { return self; }\nTensor abate_cpu(const Tensor& self) { return self; }\n}}\n",
+}
+
+
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """The system's own."""
@@ -103,7 +111,8 @@ def until(holds: Callable[[], object]) -> None:
 
 
 def repository(folder: Path) -> Path:
-    """The sample, files with names that mean harm, a name that may mean several things, and a file that is no commit's."""
+    """The sample, files with names that mean harm, a name that may mean several things, a table of operators, and a file
+    that is no commit's."""
     root = books.copied(folder)
     for number, name in enumerate(HOSTILE):
         text = f"# Odd {number}\n" if name.endswith(".md") else f"def odd_{number}():\n    return '<b>bold</b>'\n"
@@ -112,6 +121,7 @@ def repository(folder: Path) -> Path:
         path.write_text(text)
     several = {f"either/{name}.py": f"class {name}:\n    def settle(self): ...\n" for name in ("One", "Two", "Six\u202e")}
     program.write(root, {**several, "either/use.py": "def settle_all(found):\n    return found.settle()\n"})
+    program.write(root, OPERATORS)
     program.git(root, "init", "-q")
     program.git(root, "add", "-A")
     program.git(root, "commit", "-qm", "all")

@@ -20,7 +20,7 @@ KINDS = [  # a page of each kind, small ones: axe looks at every word
     "index.html", "abacus/doc.html", "abacus/sub.html", "abacus/index.html", "abacus/rounding.py_docs.html",
     "abacus/rounding.py_source.html", "abacus/rounding.py_kw.html", "abacus/ledger.py_defs/def-Overflow.html",
     "keywords/o.html", "book/reading-paths.html", "verification_report.html", "abacus/map.html", "abacus/history.html",
-    "book/rules/ANY-KEY.html", "search.html?q=rounding",
+    "book/rules/ANY-KEY.html", "search.html?q=rounding", "book/operators/index.html", "book/operators/aten/tally.html",
 ]  # fmt: skip
 
 expect.set_options(timeout=60_000)  # on a machine that has other work
@@ -69,6 +69,26 @@ def hits(page: Page) -> list[str]:
 
 
 # --- reading
+
+
+@pytest.mark.parametrize("base", ["address", "files"])
+def test_the_index_of_operators_is_sorted_and_filtered(
+    chromium: Browser, base: str, request: pytest.FixtureRequest
+) -> None:
+    with browser.reading(chromium, request.getfixturevalue(base)) as reader:
+        page = reader.open("book/operators/index.html")
+        names = page.locator("table.sorts tbody tr:not([hidden]) td:first-child")
+        assert names.all_inner_texts() == ["abate", "muster", "tally"]
+        page.get_by_role("button", name="Operator").click()
+        page.get_by_role("button", name="Operator").click()
+        assert names.all_inner_texts() == ["tally", "muster", "abate"]
+        page.get_by_label("CUDA: which rows").select_option("has")
+        assert sorted(names.all_inner_texts()) == ["muster", "tally"]
+        page.get_by_label("Filter").fill("mus")
+        assert names.all_inner_texts() == ["muster"]
+        expect(page.locator(".sorting [role=status]")).to_have_text("1 of 3")
+        page.get_by_role("link", name="muster").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Operator aten::muster")
 
 
 def test_a_page_stands_in_its_tree_and_outline(reader: browser.Reader) -> None:
