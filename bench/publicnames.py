@@ -147,7 +147,7 @@ def main(words: list[str]) -> None:
     with Facts(str(root / FOLDER)) as facts:
         said = said_from(facts.passed(SAID))
         for told, by_file in (("as built", named(said)), ("without the documents", named(said, False))):
-            ours = {(path, name): dotted for path, names in by_file.items() for name, dotted in names.items()}
+            ours = {(path, name): one.dotted for path, names in by_file.items() for name, one in names.items()}
             wrong = {there: paths for there, paths in wanted.items() if ours.get(there) not in paths}
             every = sum(map(len, wanted.values()))
             hit = sum(ours.get(there) == path for there, paths in wanted.items() for path in paths)

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 from concordance.facts.pack import unpack_flow
-from concordance.facts.publicly import PUBLIC, Named, packed_names
+from concordance.facts.publicly import PUBLIC, Named, Public, packed_names
 from concordance.facts.write import Writer
 from concordance.link.pythonoffered import Offered, Said, documented, is_text, offered, packed_said, said_from
 from concordance.model import Category
-from concordance.passes.publicnames import public_names
+from concordance.passes.publicnames import around, public_names
 
 SAID = "offered"  # the name in the store of what public names are found by
 _CODE = frozenset(("python", "cython"))
@@ -23,15 +23,16 @@ _DOCUMENTS = frozenset(("rst", "markdown"))
 _SPEAKING = _CODE | _DOCUMENTS
 _TRIALS = frozenset((Category.TEST, Category.EXAMPLE, Category.BENCHMARK, Category.DOCUMENTATION))
 _TRIES = re.compile(r"(?:^|/)tests/|(?:^|/)(?:test_[^/]*|[^/]*_tests?|tests|conftest)\.\w+$")
+_PROJECTS = frozenset(("setup.py", "setup.cfg", "pyproject.toml"))
 _INIT = re.compile(r"(?:^|/)__init__\.\w+$")
 
 
 def run(writer: Writer) -> None:
     """Finds them of all files."""
     files = writer.bases()
-    found = Said({}, {}, [])
+    found = Said({}, {}, [], [])
     _look(writer, ((identity, path, language) for _, identity, path, language, _ in files), found)
-    _put(writer, found._replace(aside=_aside(files)))
+    _put(writer, found._replace(aside=_aside(files), roots=_roots(files)))
 
 
 def update(writer: Writer, refiled: bool) -> None:
@@ -41,13 +42,13 @@ def update(writer: Writer, refiled: bool) -> None:
         return
     files = writer.bases()
     found = said_from(writer.asked.passed(SAID))
-    before = Said(dict(found.modules), dict(found.documents), found.aside)
+    before = found._replace(modules=dict(found.modules), documents=dict(found.documents))
     for path in writer.before:
         found.modules.pop(path, None)
         found.documents.pop(path, None)
     rows = ((identity, path, language) for _, identity, path, language, _ in files)
     _look(writer, (row for row in rows if row[0] in again or row[1] in writer.added), found)
-    found = found._replace(aside=_aside(files)) if refiled else found
+    found = found._replace(aside=_aside(files), roots=_roots(files)) if refiled else found
     if found != before:
         _put(writer, found)
 
@@ -79,10 +80,11 @@ def _put(writer: Writer, found: Said) -> None:
     writer.put_pass(PUBLIC, packed_names(rows))
 
 
-def named(found: Said, by_documents: bool = True) -> dict[str, dict[str, str]]:
+def named(found: Said, by_documents: bool = True) -> dict[str, dict[str, Public]]:
     """The public names of what each file defines, of what all say; or of what the code alone says."""
-    names = [name for path in sorted(found.documents) for name in found.documents[path]] if by_documents else []
-    return dict(sorted(public_names(found.modules, names, frozenset(found.aside)).items()))
+    documents = sorted(found.documents) if by_documents else []
+    names = [(path, *name) for path in documents for name in found.documents[path]]
+    return dict(sorted(public_names(found.modules, names, frozenset(found.aside), frozenset(found.roots)).items()))
 
 
 def _aside(files: Sequence[tuple[int, int, str, str, str]]) -> list[str]:
@@ -98,3 +100,20 @@ def _aside(files: Sequence[tuple[int, int, str, str, str]]) -> list[str]:
             if _TRIES.search(path) or inits.get(top, category) in _TRIALS:
                 found.append(path)
     return sorted(found)
+
+
+def _roots(files: Sequence[tuple[int, int, str, str, str]]) -> list[str]:
+    """Folders that modules are imported from, though no package says so: `src` of a project, and that of a project
+    that is one module."""
+    homes: dict[str, int] = {}  # by folder, how many modules lie right in it
+    for _, _, path, language, category in files:
+        if language in _CODE and category == Category.SOURCE and path.endswith(".py"):
+            folder = path.rpartition("/")[0]
+            homes[folder] = homes.get(folder, 0) + 1
+    projects = {path.rpartition("/")[0] for _, _, path, _, _ in files if path.rpartition("/")[2] in _PROJECTS}
+    packages = {path.rpartition("/")[0] for _, _, path, _, _ in files if _INIT.search(path)}
+    inside = {folder for home in homes for folder in around(home)}
+    sources = {f"{project}/src".lstrip("/") for project in projects} & inside - packages
+    holding = {package.rpartition("/")[0] for package in packages}
+    alone = {project for project in projects - holding - packages if homes.get(project) == 1}
+    return sorted(one for one in sources | alone if is_text(one))

@@ -46,7 +46,7 @@ def test_cases(tmp_path: Path, files: dict[str, str], lines: list[str]) -> None:
     found = []
     for line in lines:
         path, _, key = line.partition(" ")[0].partition("#")
-        found.append(f"{path}#{key} {names.of(path, key.split('.')) or 'nothing'}")
+        found.append(f"{path}#{key} {names.of(path, key.split('.')).dotted or 'nothing'}")
     assert found == lines
 
 

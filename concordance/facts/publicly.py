@@ -15,11 +15,21 @@ import msgspec
 PUBLIC = "public"  # the name of this value in the store
 
 
+class Public(NamedTuple):
+    """A public name."""
+
+    dotted: str
+    by: str  # the module that hands it on, or the document that has it; "" where it is its own module's
+
+
 class Named(NamedTuple):
     """The public names of one file."""
 
-    names: dict[str, str]  # of what it defines at its top
+    names: dict[str, Public]  # of what it defines at its top
     classes: list[str]  # by their qualified names, those inside of others too
+
+
+NOTHING = Public("", "")
 
 
 def packed_names(rows: Mapping[str, Named]) -> bytes:
@@ -35,15 +45,15 @@ class PublicNames:
         self.rows = msgspec.msgpack.decode(data, type=dict[str, bytes]) if data else {}
         self._known: dict[str, Named] = {}
 
-    def of(self, path: str, parts: list[str]) -> str:
-        """The public name of a symbol by the names in its key; "" where it has none."""
-        if path not in self.rows or not parts:
-            return ""
-        row = self._row(path)
+    def of(self, path: str, parts: list[str]) -> Public:
+        """The public name of a symbol by the names in its key; an empty one where it has none."""
+        row = self._row(path) if path in self.rows else None
+        top = row.names.get(parts[0]) if row is not None and parts else None
+        if row is None or top is None:
+            return NOTHING
         if len(parts) > 1 and ".".join(parts[:-1]) not in row.classes:
-            return ""  # what stands inside of a function is nobody's to name
-        top = row.names.get(parts[0], "")
-        return ".".join([top, *parts[1:]]) if top else ""
+            return NOTHING  # what stands inside of a function is nobody's to name
+        return Public(".".join([top.dotted, *parts[1:]]), top.by)
 
     def _row(self, path: str) -> Named:
         found = self._known.get(path)
@@ -64,6 +74,6 @@ class PublicNames:
     def _by_name(self) -> dict[str, list[tuple[str, str]]]:
         found: dict[str, list[tuple[str, str]]] = {}
         for path in sorted(self.rows):
-            for name, dotted in self._row(path).names.items():
-                found.setdefault(dotted, []).append((path, name))
+            for name, public in self._row(path).names.items():
+                found.setdefault(public.dotted, []).append((path, name))
         return found

@@ -53,17 +53,18 @@ class Said(NamedTuple):
     modules: dict[str, Offered]
     documents: dict[str, tuple[tuple[str, str], ...]]  # names, each with the module that is the current one there
     aside: list[str]  # modules of which nobody is meant to import what they define
+    roots: list[str]  # folders that modules are imported from, whatever lies around them
 
 
 def packed_said(said: Said) -> bytes:
     """What all files say as bytes."""
-    modules, documents = (dict(sorted(rows.items())) for rows in (said.modules, said.documents))
-    return msgspec.msgpack.encode((modules, documents, said.aside))
+    modules, documents = dict(sorted(said.modules.items())), dict(sorted(said.documents.items()))
+    return msgspec.msgpack.encode(Said(modules, documents, said.aside, said.roots))
 
 
 def said_from(data: bytes) -> Said:
     """The same of bytes."""
-    return msgspec.msgpack.decode(data, type=Said) if data else Said({}, {}, [])
+    return msgspec.msgpack.decode(data, type=Said) if data else Said({}, {}, [], [])
 
 
 def is_text(path: str) -> bool:

@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from concordance.facts.publicly import Public
 from concordance.link.pythonoffered import SAME, UNUSED, Brought, Offered
 
 _FARTHEST = 40  # modules that a name is handed through: a longer way goes in a circle
 _ENDINGS = (".py", ".pyi", ".pyx")
+Documented = tuple[str, str, str]  # a document, the module that is the current one there, and a name
 Found = tuple[str, str]  # a path, and a name defined there; "" for the module itself
 # Why a path is one, best first.
 _MEANT, _LISTED, _UNLISTED, _PASSED, _HANDED = range(5)
@@ -32,25 +34,36 @@ class _Key(NamedTuple):
     apart: int  # the fewer parts it has in common with where the definition stands
     length: int
     dotted: str
+    by: str  # the module that offers it so, or the document that has it
 
 
-def module_of(path: str, packages: frozenset[str]) -> str:
-    """The dotted name of a Python file in a package; "" where it lies in none."""
+def module_of(path: str, packages: frozenset[str], roots: frozenset[str] = frozenset()) -> str:
+    """The dotted name of a Python file; "" where it lies neither in a package nor below a root (`src`), nor in one."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     parts = [] if stem == "__init__" else [stem]
     inner: list[str] = []
-    found = False
-    while folder:
+    below = (one for one in around(folder) if one in roots and (one == folder or f"/{one}".endswith("/src")))
+    outside = next(below, None)
+    found = outside is not None
+    while folder and folder != outside:
         outer, _, last = folder.rpartition("/")
         if folder in packages:
             found = True
-        elif found:
+        elif found and outside is None:
             break
         inner.append(last)
         folder = outer
     whole = [*reversed(inner), *parts]
-    return ".".join(whole) if found and all(part.isidentifier() for part in whole) else ""
+    return ".".join(whole) if found and whole and all(part.isidentifier() for part in whole) else ""
+
+
+def around(folder: str) -> Iterator[str]:
+    """A folder and those that it lies in; the last is the repository's own, ""."""
+    yield folder
+    while folder:
+        folder = folder.rpartition("/")[0]
+        yield folder
 
 
 def is_private(part: str) -> bool:
@@ -59,18 +72,20 @@ def is_private(part: str) -> bool:
 
 
 def public_names(
-    modules: Mapping[str, Offered], documented: Iterable[tuple[str, str]], aside: frozenset[str] = frozenset()
-) -> dict[str, dict[str, str]]:
-    """The public names of what each module defines; those of modules `aside` are only what others hand on."""
-    return _Search(modules, aside).names(documented)
+    modules: Mapping[str, Offered], documented: Iterable[Documented], aside: frozenset[str], roots: frozenset[str]
+) -> dict[str, dict[str, Public]]:
+    """The public names of what each module defines; those of modules `aside` are only what others hand on. `roots` are
+    folders that modules and packages are imported from, whatever lies around them."""
+    return _Search(modules, aside, roots).names(documented)
 
 
 class _Search:
-    def __init__(self, modules: Mapping[str, Offered], aside: frozenset[str]) -> None:
-        self.modules, self.aside = modules, aside
+    def __init__(self, modules: Mapping[str, Offered], aside: frozenset[str], roots: frozenset[str]) -> None:
+        # Sorted, so that a circle is cut at the same place however its modules came to be known.
+        self.modules, self.aside = dict(sorted(modules.items())), aside
         homes = (path.rpartition("/") for path in modules)
-        self.packages = frozenset(folder for folder, _, name in homes if name.partition(".")[0] == "__init__")
-        self.dotted = {path: module_of(path, self.packages) for path in sorted(modules)}
+        packages = frozenset(folder for folder, _, name in homes if name.partition(".")[0] == "__init__")
+        self.dotted = {path: module_of(path, packages, roots) for path in self.modules}
         self.by_dotted: dict[str, str] = {}
         for path, dotted in self.dotted.items():  # a source before its stub
             if dotted:
@@ -92,7 +107,7 @@ class _Search:
                 found.add(name)
                 continue
             inner = self._submodule(path, name[1:].rpartition(".")[2])
-            found.update(one for one in self.modules[inner].exports or () if inner) if inner else None
+            found.update(self.modules[inner].exports or () if inner else ())
         return frozenset(found)
 
     def _submodule(self, path: str, name: str) -> str:
@@ -171,32 +186,33 @@ class _Search:
 
     # --- which of all paths
 
-    def names(self, documented: Iterable[tuple[str, str]]) -> dict[str, dict[str, str]]:
+    def names(self, documented: Iterable[Documented]) -> dict[str, dict[str, Public]]:
         """The public names of what each module defines."""
-        best: dict[Found, _Key] = {}
         called = self._called()
+        best, said = _least(self._offered(called)), _least(self._documented(documented, called))
+        found: dict[str, dict[str, Public]] = {}
+        for (path, name), key in sorted({**best, **said}.items()):
+            if not key.private or (path, name) in said:
+                found.setdefault(path, {})[name] = Public(key.dotted, key.by if key.by != path else "")
+        for path in self.modules:
+            self._as_source(path, found)
+        return found
+
+    def _offered(self, called: Mapping[str, str]) -> Iterator[tuple[Found, _Key]]:
+        """The paths by which modules offer something, each with where it is defined."""
         for path, names in self._names().items():
             dotted = called.get(path, "")
             if not dotted or path in self.aside:
                 continue
-            for name in names - {"__all__"}:
+            for name in sorted(names - {"__all__"}):
                 there = self.found(path, name)
-                if there is None or not there[1]:
-                    continue
-                key = self._key(path, dotted, name, there)
-                if key is not None and (there not in best or key < best[there]):
-                    best[there] = key
-        said: dict[Found, _Key] = {}
-        for there, key in self._documented(documented, called):
-            if there not in said or key < said[there]:
-                said[there] = key
-        found: dict[str, dict[str, str]] = {}
-        for (path, name), key in sorted({**best, **said}.items()):
-            if not key.private or (path, name) in said:
-                found.setdefault(path, {})[name] = key.dotted
-        for path in self.modules:
-            self._as_source(path, found)
-        return found
+                reason = self._reason(path, name, there) if there is not None and there[1] else None
+                if there is not None and reason is not None:
+                    yield there, self._key(path, dotted, name, there, reason)
+            for name, other in self.modules[path].aliases:
+                there = self.found(path, other)
+                if there is not None and there[1]:  # what is bound to a variable is seldom meant to be called by it
+                    yield there, self._key(path, dotted, name, there, _HANDED)
 
     def _called(self) -> dict[str, str]:
         """The name of each module: where it is private, that under which a package hands it on."""
@@ -208,25 +224,23 @@ class _Search:
                 continue
             for name in self.brought[path]:
                 there = self.found(path, name)
-                if there and not there[1] and there[0] in hidden and not is_private(name):
-                    key = self._key(path, dotted, name, there)
-                    if key is not None and found[there[0]] == self.dotted[there[0]]:
-                        found[there[0]] = key.dotted
+                if there is None or there[1] or there[0] not in hidden or is_private(name):
+                    continue
+                if self._reason(path, name, there) is not None and found[there[0]] == self.dotted[there[0]]:
+                    found[there[0]] = f"{dotted}.{name}"
         return found
 
-    def _key(self, path: str, dotted: str, name: str, there: Found) -> _Key | None:
-        """How good a path is; None where it is none that anybody means."""
-        reason = self._reason(path, name, there)
-        if reason is None:
-            return None
+    def _key(self, path: str, dotted: str, name: str, there: Found, reason: int) -> _Key:
+        """How good a path is."""
         whole = f"{dotted}.{name}"
         parts = whole.split(".")
         unlisted = name not in (self.exports[path] or ())
         renamed = bool(there[1]) and name != there[1]
         apart = -len({*parts} & {part.strip("_") for part in self.dotted[there[0]].split(".")})
-        return _Key(sum(map(is_private, parts)), reason, len(parts), unlisted, renamed, apart, len(whole), whole)
+        return _Key(sum(map(is_private, parts)), reason, len(parts), unlisted, renamed, apart, len(whole), whole, path)
 
     def _reason(self, path: str, name: str, there: Found) -> int | None:
+        """Why what a module has under a name may be called so; None where it only uses it."""
         exports = self.exports[path]
         listed = exports is not None and name in exports
         if there[0] == path:
@@ -249,18 +263,18 @@ class _Search:
         return _HANDED if starred or (flags & UNUSED and exports is None) else None
 
     def _documented(
-        self, documented: Iterable[tuple[str, str]], called: Mapping[str, str]
+        self, documented: Iterable[Documented], called: Mapping[str, str]
     ) -> Iterator[tuple[Found, _Key]]:
         """The paths that documents have, each with what it leads to."""
         by_name = {**{dotted: path for path, dotted in called.items() if dotted}, **self.by_dotted}
-        for module, name in sorted(set(documented)):
+        for by, module, name in documented:
             for dotted in ([f"{module}.{name}", name] if module else [name]):
                 split = self._split(dotted.split("."), by_name)
                 if split is not None:
                     there, whole = split
                     parts = whole.split(".")
                     hidden, renamed = sum(map(is_private, parts)), parts[-1] != there[1]
-                    yield there, _Key(hidden, _MEANT, len(parts), False, renamed, 0, len(whole), whole)
+                    yield there, _Key(hidden, _MEANT, len(parts), False, renamed, 0, len(whole), whole, by)
                     break
 
     def _split(self, parts: Sequence[str], by_name: Mapping[str, str]) -> tuple[Found, str] | None:
@@ -272,13 +286,22 @@ class _Search:
                 return (there, ".".join(parts[: count + 1])) if there is not None and there[1] else None
         return None
 
-    def _as_source(self, path: str, found: dict[str, dict[str, str]]) -> None:
+    def _as_source(self, path: str, found: dict[str, dict[str, Public]]) -> None:
         """Calls what a stub declares as its source does."""
         source = f"{path.removesuffix('.pyi')}.py"
         if path.endswith(".pyi") and source in self.modules:
             known, one = found.get(source, {}), self.modules[path]
             same = {name: known[name] for name in (*one.own, *one.held) if name in known}
             found.setdefault(path, {}).update(same)
+
+
+def _least(rows: Iterable[tuple[Found, _Key]]) -> dict[Found, _Key]:
+    """The best of each."""
+    found: dict[Found, _Key] = {}
+    for there, key in rows:
+        if there not in found or key < found[there]:
+            found[there] = key
+    return found
 
 
 def _by_name(rows: Iterable[Brought]) -> dict[str, list[Brought]]:

@@ -6,7 +6,7 @@ nothing public leads to it, and in languages that have no such paths. Each look 
 
 from __future__ import annotations
 
-from concordance.facts.publicly import PUBLIC, PublicNames
+from concordance.facts.publicly import PUBLIC, Public, PublicNames
 from concordance.facts.read import Place
 
 from .answers import clean, full_name
@@ -20,10 +20,15 @@ def public_names(index: Index) -> PublicNames:
     return PublicNames(index.facts.passed(PUBLIC))
 
 
-def public_name(index: Index, path: str, key: str) -> str:
-    """The public name of a symbol; "" where it has none."""
+def public(index: Index, path: str, key: str) -> Public:
+    """The public name of a symbol, and who says so; an empty one where it has none."""
     index.reads.note(PUBLIC, path)
     return public_names(index).of(path, clean(key))
+
+
+def public_name(index: Index, path: str, key: str) -> str:
+    """The public name of a symbol; "" where it has none."""
+    return public(index, path, key).dotted
 
 
 def called(index: Index, place: Place) -> str:

@@ -36,7 +36,7 @@ from .definitions import with_pages
 from .index import Index
 from .markup import markdown
 from .named import Named
-from .publicly import public_name
+from .publicly import public
 
 _SMALL = frozenset(
     (
@@ -227,9 +227,8 @@ class Structure:
     def _facts(self, place: int) -> Iterator[list[Piece]]:
         """What is known of a definition besides its words, each in a few pieces."""
         symbol = self.about.symbols[place]
-        public = public_name(self.about.index, self.path, symbol.key) if symbol.parent < 0 else ""
-        if public:
-            yield ["imported as ", Mono(public)]
+        if symbol.parent < 0:
+            yield from self._imported_as(symbol)
         marks = [one for one in symbol.modifiers if one not in _OBVIOUS]
         if marks:
             yield commas([Mono(one) for one in marks])
@@ -251,6 +250,14 @@ class Structure:
         yield from self._used_by(place)
         if self.about.index.book.drawn and place in with_pages(self.about.index, self.path):
             yield [Ref(To.DEFINITION, self.path, symbol.key, "definition and all uses", False)]
+
+    def _imported_as(self, symbol: Symbol) -> Iterator[list[Piece]]:
+        """The path by which users import it, and who says so."""
+        dotted, by = public(self.about.index, self.path, symbol.key)
+        if dotted:
+            word = " by " if self.about.index.language_of(by or self.path) == self.language else ", documented in "
+            told: list[Piece] = ["imported as ", Mono(dotted)]
+            yield [*told, word, Ref(To.FILE, by, "", "/".join(by.split("/")[-2:]))] if by else told
 
     def _bases(self, place: int) -> list[Piece]:
         symbol = self.about.symbols[place]
