@@ -1,0 +1,101 @@
+"""Scripts of the repository that others run.
+
+In: words of command lines. Out: a row to each file that a word names. Where a command is run from is not known: a path
+is seen from the root, as workflows do, from the folder of the file that holds it, or from one above. What stands behind
+a variable is looked for there too, and else by its end, where one file alone ends so. A word that names no file here is
+made elsewhere: nothing is said of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.link.crossing import Crossing, Stated
+from concordance.link.tree import above, joined
+from concordance.model import Bridge, Role, Trust
+
+_VARIABLE = re.compile(r".*(?:\$\{\{.*?\}\}|\$\{[^{}]*\}|\$\([^)]*\)+|\$\w+|%\w+%|\{[\w.]*\})[/\\]?", re.S)
+_AT_FILE = re.compile(
+    r"dirname|BASH_SOURCE|\$0|CMAKE_CURRENT_(?:SOURCE|LIST)_DIR|SCRIPT_?(?:DIR|PATH|PARENT)|%~dp0|\bDIR\b|here", re.I
+)
+
+
+def join(crossing: Crossing) -> Iterator[Bridge]:
+    """Commands and scripts."""
+    found = _Files(crossing)
+    for one in crossing.ends("runs"):
+        for path, trust, by in found.meant(one):
+            if path != one.file.path:
+                yield one.to(crossing.file_of[path].base, trust, by, role=Role.CALL)
+
+
+class _Files:
+    """Finds scripts."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._paths = crossing.file_of
+        self._by_name: dict[str, list[str]] = {}
+        for path in self._paths:
+            self._by_name.setdefault(path.rpartition("/")[2], []).append(path)
+        self._modules: dict[str, str] | None = None
+
+    def meant(self, one: Stated) -> Iterator[tuple[str, Trust, str]]:
+        """The files that a word names."""
+        if dict(one.end.more).get("is") == "module":
+            yield from self._module(one.end.text)
+            return
+        word = one.end.text.partition("::")[0].replace("\\", "/")
+        folder = one.file.path.rpartition("/")[0]
+        variable = _VARIABLE.match(word)
+        if variable is None:
+            yield from self._plain(word, folder, "after" in dict(one.end.more))
+        else:
+            yield from self._behind(word[variable.end() :], variable[0], folder)
+
+    def _plain(self, word: str, folder: str, moved: bool) -> Iterator[tuple[str, Trust, str]]:
+        """A path; `moved` where the command may be run from elsewhere."""
+        if word.startswith(("/", "~")) or not word:
+            return
+        seen = dict.fromkeys(joined(home, word) for home in ("", folder, *above(folder)))
+        files = [path for path in seen if path is not None and path in self._paths]
+        if not files:
+            return
+        if moved and "/" not in word:
+            yield files[0], Trust.CANDIDATE, "path, but the folder was changed before"
+        elif moved or len(files) > 1:
+            yield files[0], Trust.VIA_IMPORT, f"path from {files[0].removesuffix(word).rstrip('/') or 'the root'}"
+        else:
+            yield files[0], Trust.EXACT, "path"
+
+    def _behind(self, end: str, variable: str, folder: str) -> Iterator[tuple[str, Trust, str]]:
+        """What stands behind a variable."""
+        end = end.lstrip(")/")
+        if not end:
+            return
+        at_file = bool(_AT_FILE.search(variable))
+        homes = [folder, "", *above(folder)] if at_file else ["", folder, *above(folder)]
+        for home in dict.fromkeys(homes):
+            path = joined(home, end)
+            if path is not None and path in self._paths:
+                sure = at_file and home == folder
+                yield path, Trust.EXACT if sure else Trust.UNIQUE_NAME, f"behind a variable, from {home or 'the root'}"
+                return
+        plain = end.removeprefix("../").removeprefix("./")
+        alike = [path for path in self._by_name.get(plain.rpartition("/")[2], ()) if f"/{path}".endswith(f"/{plain}")]
+        if len(alike) == 1:
+            yield alike[0], Trust.UNIQUE_NAME, "the only file with this end of a path"
+
+    def _module(self, name: str) -> Iterator[tuple[str, Trust, str]]:
+        """A module of Python, or what a package runs."""
+        if self._modules is None:
+            python = [row.path for row in self._crossing.files if row.language == "python" and row.path.endswith(".py")]
+            self._modules = {}
+            for path in python:
+                self._modules.setdefault(self._crossing.module_of(path), path)
+        for dotted in (f"{name}.__main__", name):
+            found = self._modules.get(dotted)
+            if found is not None:
+                yield found, Trust.EXACT, "module"
+                return
