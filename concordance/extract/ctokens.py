@@ -10,17 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_TOKEN = re.compile(
-    rb"(?P<blank>\s+|//(?:[^\n\\]|\\.)*|/\*.*?\*/)"
-    rb"|(?P<raw>(?:u8|[uUL])?R\"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)\")"
-    rb"|(?P<string>(?:u8|[uUL])?\"(?:[^\"\\\n]|\\.)*\")"
-    rb"|(?P<char>(?:u8|[uUL])?'(?:[^'\\\n]|\\.)+')"
-    rb"|(?P<name>[A-Za-z_]\w*)"
-    rb"|(?P<number>\.?\d(?:[eEpP][+-]|'?[\w.])*)"
-    rb"|(?P<directive>\#[ \t]*\w*(?:[^\n\\]|\\.)*)"
-    rb"|(?P<sign>::|->|\.\.\.|.)",
-    re.S,
-)
+from .cexpansion import tokens_of
+
 _DEFINED = re.compile(rb"#\s*define\s+(\w+)\s+(\"(?:[^\"\\\n]|\\.)*\")\s*$")
 _OPEN, _CLOSE = {"(": ")", "[": "]", "{": "}"}, {")": "(", "]": "[", "}": "{"}
 _ESCAPE = re.compile(r"\\(.)", re.S)
@@ -47,22 +38,17 @@ class Tokens:
     def _read(self, data: bytes) -> None:
         stack: list[int] = []
         branches: list[list[int]] = []
-        for match in _TOKEN.finditer(data):
-            kind = match.lastgroup or ""
-            if kind == "blank":
-                continue
+        for kind, text, at in tokens_of(data):
             if kind == "directive":
-                stack = _branched(match[0], stack, branches)
-                defined = _DEFINED.match(match[0])
+                directive = text.encode("utf-8", "replace")
+                stack = _branched(directive, stack, branches)
+                defined = _DEFINED.match(directive)
                 if defined is not None:
-                    text = _spelled(defined[2].decode("utf-8", "replace"), "string")
-                    self.spells[defined[1].decode()] = (text, match.start() + defined.start(1))
+                    spelled = _spelled(defined[2].decode("utf-8", "replace"), "string")
+                    self.spells[defined[1].decode()] = (spelled, at + defined.start(1))
                 continue
-            if kind == "mark":
-                kind = "raw"
-            text = match[0].decode("utf-8", "replace")
             place = len(self.at)
-            self.at.append(match.start())
+            self.at.append(at)
             self.kind.append(kind)
             self.text.append(text)
             self.partner.append(-1)

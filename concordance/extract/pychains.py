@@ -50,6 +50,8 @@ class Chains:
         if text is None:
             if word == "def" and holder.kind != "module":
                 self._constructor(holder, arguments[0])
+        elif word == "def_submodule":
+            self._say(arguments[0][0], "binds", holder, text, "module", "module")
         elif word == "value" and holder.kind == "enum" and len(arguments) > 1:
             self._bound(holder, text, arguments[1], arguments[0], "value")
         elif word in _FUNCTIONS and len(arguments) > 1:
@@ -170,6 +172,13 @@ def pointed(tokens: Tokens, stretch: Stretch) -> int:
 def qualified(tokens: Tokens, place: int) -> str:
     """A name with what is written before it: `a::b::f`."""
     words = [tokens.text[place]]
+    if words[0] == "operator":
+        end = place + 1
+        while end < len(tokens) and tokens.kind[end] == "sign" and tokens.text[end] not in (",", ";", "{"):
+            if tokens.text[end] == ")" and tokens.text[end - 1] != "(":
+                break
+            words[0] += tokens.text[end]
+            end += 1
     while tokens.is_(place - 1, "::") and tokens.is_name(place - 2):
         place -= 2
         words.insert(0, tokens.text[place])

@@ -206,6 +206,8 @@ class Holders:
             word, arguments = tokens.text[name], tokens.within(behind)
             text = tokens.literal(arguments[0]) if arguments else None
             if word in ("def_submodule", "attr") and text:
+                if chained is not None and word == "def_submodule":
+                    chained(now, name, behind)
                 now = now.below(text)
             elif word.startswith("def") or word in ("value", "export_values") or word in _SAME:
                 if chained is not None:

@@ -47,7 +47,9 @@ class TableReader:
         elif word.startswith("tp_") and tokens.is_(place - 1, ".") and tokens.is_(place + 1, "="):
             yield from self._assigned(place)
         elif tokens.is_(place + 1, "("):
-            yield from self._call(place, word)
+            yield from self._call(place, word, place + 1)
+        elif word in self._adders and tokens.is_(place + 1, "<") and tokens.is_(tokens.template(place + 1), "("):
+            yield from self._call(place, word, tokens.template(place + 1))
 
     # Tables
 
@@ -69,8 +71,9 @@ class TableReader:
     def _rows(self, place: int, word: str) -> Iterator[Said]:
         tokens = self._tokens
         if word == _VECTOR:
-            if tokens.is_(place + 1, ">") and tokens.is_name(place + 2):
-                self._vectors.add(tokens.text[place + 2])
+            held = place + 3 if tokens.is_(place + 2, "&") else place + 2
+            if tokens.is_(place + 1, ">") and tokens.is_name(held):
+                self._vectors.add(tokens.text[held])
             elif tokens.is_(place + 1, "*"):
                 yield from self._given(place)
         name, opened = self._declared(place)
@@ -184,9 +187,9 @@ class TableReader:
 
     # Calls
 
-    def _call(self, place: int, word: str) -> Iterator[Said]:
+    def _call(self, place: int, word: str, opened: int) -> Iterator[Said]:
         tokens = self._tokens
-        arguments = tokens.within(place + 1)
+        arguments = tokens.within(opened)
         if not arguments:
             return
         if word in _ADDS:
@@ -204,6 +207,8 @@ class TableReader:
         elif word in self._adders:
             home, name, value = self._adders[word]
             yield from self._adds(arguments, home, name, value)
+        elif word == "insert" and tokens.is_(place - 1, ".") and tokens.text[place - 2] in self._vectors:
+            yield from self._uses(arguments[min(1, len(arguments) - 1)], Holder(f"table:{tokens.text[place - 2]}"))
         elif len(arguments) == 2 and tokens.text[arguments[0][0]] in self._vectors and tokens.is_(arguments[0][1], ","):
             yield from self._uses(arguments[1], Holder(f"table:{tokens.text[arguments[0][0]]}"))
 

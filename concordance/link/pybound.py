@@ -67,7 +67,7 @@ def _behind(one: Bound) -> Meant:
     """What is behind a name; of what the repository does not define, the place that binds it."""
     if one.target.target:
         return one.target
-    return Meant(one.stated.id, one.target.trust, "bound here, no definition of the name found")
+    return Meant(one.stated.id, one.target.trust, f"bound here, {one.target.by}")
 
 
 def _binds(one: Bound) -> Iterator[Bridge]:
@@ -160,7 +160,9 @@ class Bindings:
                 yield self._added(one)
 
     def _bound(self, one: Stated, names: tuple[Named, ...], calls: list[Stated]) -> Iterator[Bound]:
-        if more(one, "lambda"):
+        if more(one, "as") == "module":
+            yield Bound(one, names, Meant(one.id, Trust.EXACT, "a module made here"), True)
+        elif more(one, "lambda"):
             wraps = {m.target: m for call in calls for m in self._linked(call, _FUNCTIONS)}
             yield Bound(one, names, Meant(one.id, Trust.EXACT, "a lambda here"), True, tuple(wraps.values()))
         elif more(one, "as") == "attribute":
@@ -214,9 +216,7 @@ class Bindings:
             return [Meant(defined[0].id, Trust.UNIQUE_NAME, "only definition of this name")]
         if 1 < len(defined) <= _MOST and homes:
             return [Meant(place.id, Trust.CANDIDATE, "one of a few definitions of this name") for place in defined]
-        if not found:
-            return [Meant(0, Trust.UNIQUE_NAME, "no definition of this name found")]
-        return []
+        return [Meant(0, Trust.UNIQUE_NAME, "several of this name" if found else "no definition of this name found")]
 
 
 def _lambda(one: Stated) -> tuple[int, str, str, str]:

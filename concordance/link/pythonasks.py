@@ -131,12 +131,11 @@ class Asks:
 
     def _stood_in(self, file: Loaded, use: int) -> str:
         """What a name is where its import succeeds, and a value stands in where it fails (`except ImportError`)."""
-        if file.op[use] != Op.NAME or len(file.values[file.left[use]]) < 2:
+        values = file.values[file.left[use]] if file.op[use] == Op.NAME else []
+        if not values or any(file.op[value] != Op.IMPORT for value in values):
             return ""
-        imports = [file.left[value] for value in file.values[file.left[use]] if file.op[value] == Op.IMPORT]
-        offers = self._values.classes.offers
-        made = [one for one in imports if self._world.targets(file)[one].origin == Origin.GENERATED]
-        return self._missing(file, [one for one in made if offers.imported(file, one) is None])
+        imports, offers = [file.left[value] for value in values], self._values.classes.offers
+        return self._missing(file, imports) if all(offers.imported(file, one) is None for one in imports) else ""
 
     def _member(self, file: Loaded, use: int, known: dict[int, int]) -> str:
         name, left = file.names[file.right[use]], file.left[use]
