@@ -33,6 +33,7 @@ from bench import (
     libclang,
     measure,
     oneedit,
+    operators,
     publicnames,
     python,
     rules,
@@ -151,6 +152,7 @@ def latency(root: Path, name: str) -> None:
 ALONE = {
     "kills": kills.main, "hostile": hostile.main, "book": book.main, "edit": oneedit.main, "edits": edits.main,
     "site": site.main, "public": publicnames.main, "bridges": bridges.main,
+    "operators": operators.main,
 }  # fmt: skip
 
 

@@ -3,7 +3,8 @@
 In: a repository. Out: per kind, what both have, what only one has, and the causes of the difference
 with counts. Compared is (file, kind, name, line of the name). Left out on both sides are things
 without a name. What a macro's call defines (`TEST(A, b) {`) we name as it is written and ctags by
-the macro; it is compared by the macro. CUDA is read by ctags as C++: its own reader of CUDA knows
+the macro; it is compared by the macro. What macros make under names that are not written is ours
+alone, and left out. CUDA is read by ctags as C++: its own reader of CUDA knows
 neither classes nor namespaces.
 """
 
@@ -96,7 +97,7 @@ def read(job: tuple[str, str, str, macros.Macros]) -> Result:
     facts = engine._complete(source, draft)
     seconds = time.perf_counter() - started
     gc.enable()
-    places, causes = [], {}
+    places, causes, lines = [], {}, text.splitlines()
     for symbol in facts.symbols:
         kind = _OURS.get(symbol.kind, symbol.kind)
         if (
@@ -108,6 +109,8 @@ def read(job: tuple[str, str, str, macros.Macros]) -> Result:
         ):
             continue
         name = symbol.name
+        if kind == "function" and not _written(lines[symbol.line - 1], name):
+            continue
         made = kind == "function" and "(" in name and not name.startswith("operator")
         place = Place(path, kind, _SPACES.sub("", name.split("(")[0] if made else name), symbol.line)
         places.append(place)
@@ -119,6 +122,11 @@ def read(job: tuple[str, str, str, macros.Macros]) -> Result:
     return Result(
         path, language, places, causes, broken, len(data), facts.metrics.errors, facts.metrics.blanked, seconds
     )
+
+
+def _written(line: str, name: str) -> bool:
+    """Whether a name stands in a line: what a macro makes under another name no reader of words can see."""
+    return name.split("(")[0].split(" ")[0].lstrip("~") in line
 
 
 def ctags(root: Path, paths: list[str]) -> tuple[list[Place], float]:

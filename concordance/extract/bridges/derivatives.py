@@ -28,9 +28,9 @@ def ends(look: Look) -> Iterator[Said]:
         written = entry.value("name")
         schema = parsed(written) if entry.outermost and written else None
         formulas = list(_formulas(entry, schema)) if schema else []
-        if schema is None or not formulas:
-            continue
         besides = [(one.name, one.value) for one in entry.fields if one.name in _BESIDES]
+        if schema is None or not (formulas or besides):
+            continue
         said = tuple((name, one.value) for name, one in formulas)
         yield Said(entry.at, "formula", schema.name, written, (*said, *besides))
         for _, one in formulas:
