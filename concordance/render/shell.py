@@ -46,8 +46,10 @@ def whole(window: Window) -> str:
     up = "../" * window.address.count("/")
     server = (" data-api" if window.api or window.live else "") + (" data-live" if window.live else "")
     scripts = [*_SCRIPTS, *(["lines"] if window.kind == "source" else []), *(["live"] if window.live else [])]
-    scripts += ["sorting"] if f'<table class="{SORTS}' in window.main else []
     loaded = "\n".join(f'<script defer src="{up}assets/{name}.js"></script>' for name in scripts)
+    if f'<table class="{SORTS}' in window.main:
+        loaded += f'\n<link rel="stylesheet" href="{up}assets/sorting.css">'
+        loaded += f'\n<script defer src="{up}assets/sorting.js"></script>'
     repository = escape(visible(window.repository))
     shown = f"{escape(visible(window.title))} · {repository}"
     return f"""<!doctype html>
