@@ -75,6 +75,15 @@ def test_every_command_takes_and_shows_a_public_name(folder: Path) -> None:
         assert "pkg.Tree.grow" in {row["called"] for row in repository.impact("pkg.inner.core.plant")}
 
 
+def test_overloads_have_one_name_together(folder: Path) -> None:
+    stub = "class Box:\n    def open(self, n: int) -> int: ...\n    def open(self, n: str) -> str: ...\n"
+    program.write(folder, {"pkg/__init__.pyi": "from ._box import Box as Box\n", "pkg/_box.pyi": stub})
+    with concordance.open(folder) as repository:
+        rows = repository.define("pkg.Box.open")
+        assert [(row["line"], row["called"]) for row in rows] == [(2, "pkg.Box.open"), (3, "pkg.Box.open")]
+        assert {row["trust"] for row in rows} <= {"exact", "via_import"}
+
+
 def test_pages_follow_a_public_name(folder: Path) -> None:
     """A page says a name that another file gives, and is made again when that file gives another."""
     program.write(folder, FILES)

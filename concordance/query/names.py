@@ -206,13 +206,13 @@ def _publicly(index: Index, parts: list[str], matches: list[_Match]) -> list[_Ma
     places: dict[int, Place] = {}
     for path, names in public_names(index).meant(parts):
         inside = index.facts.symbols_in(path)
-        found = next((place for place in inside if clean(place.key) == names), None)
-        if found is None and len(names) > 1:
-            found = next((place for place in inside if clean(place.key) == names[:1]), None)
+        found = [place for place in inside if clean(place.key) == names]  # overloads are all meant
+        if not found and len(names) > 1:
+            inherited = next((place for place in inside if clean(place.key) == names[:1]), None)
             for name in names[1:]:
-                found = _member(index, found, name, set()) if found is not None else None
-        if found is not None:
-            places[found.id] = found
+                inherited = _member(index, inherited, name, set()) if inherited is not None else None
+            found = [inherited] if inherited is not None else []
+        places.update((place.id, place) for place in found)
     if not places:
         return matches
     best = {match.place.id: match for match in matches if match.place.id in places and match.group == 0}
