@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.model import ROLES, Ask, Op, Origin, Role, unpacked
+from concordance.model import ROLES, Ask, Given, Op, Origin, Role, Trust, unpacked
 
-from .pythonown import MODULE, OUTER
+from .pythonown import CLASS, INSTANCE, MODULE, OUTER, SUPER
 from .pythonroots import PythonModules
 from .pythonvalues import Evaluator
 from .world import Found, Loaded
@@ -27,12 +27,14 @@ class Asks:
     def __init__(self, values: Evaluator) -> None:
         self._values, self._world = values, values.world
         self._modules = self._world.tree.once(PythonModules)
+        self._bases: dict[int, str] = {}
 
     def of(self, file: Loaded, found: list[Found]) -> list[Ask]:
         """What a file asks for, each name once for each who asks."""
         known: dict[int, int] = {}
         for row in found:
-            known.setdefault(row.use, row.target)
+            if row.trust > Trust.UNIQUE_NAME:  # a guess is no answer
+                known.setdefault(row.use, row.target)
         names: dict[int, str] = {}
         asks: dict[tuple[str, int], tuple[int, int]] = {}
         flow = file.flow
@@ -153,4 +155,24 @@ class Asks:
             return f"{value.id}.{name}"
         if value.tag == MODULE and isinstance(value.id, int):
             return f"{self._modules.name_of(self._world.files[value.id].path)}.{name}"
+        if value.tag in (CLASS, INSTANCE, SUPER) and isinstance(value.id, int):
+            home = self._compiled(value.id) if self._values.find(value, name) is None else ""
+            return f"{home}.{name}" if home else ""
         return ""
+
+    def _compiled(self, identity: int) -> str:
+        """The class of another language that a class extends, itself or by others; "" for none, or several."""
+        found = self._bases.get(identity)
+        if found is None:
+            homes = {
+                self._spelled(file, value, {})
+                for file, symbol in self._values.classes.order(identity)
+                for value in file.said(symbol, Given.BASE)
+                if file.op[value] in (Op.MEMBER, Op.NAME, Op.IMPORT) and not self._is_class(file, value)
+            } - {""}
+            found = self._bases[identity] = homes.pop() if len(homes) == 1 else ""
+        return found
+
+    def _is_class(self, file: Loaded, expression: int) -> bool:
+        """Whether a base is a class of the repository's own Python."""
+        return any(value.tag == CLASS for value in self._values.ask(file, expression))

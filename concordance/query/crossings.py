@@ -115,11 +115,12 @@ class Crossings:
 
     @cached_property
     def between(self) -> dict[tuple[int, int], Bridge]:
-        """The first bridge from a source to a target, by their ids."""
+        """A bridge from a source to a target by which the one runs the other, or else any, by their ids."""
         found: dict[tuple[int, int], Bridge] = {}
         for row in self.rows:
-            if row.target:
-                found.setdefault((row.source, row.target), row)
+            pair = (row.source, row.target)
+            if row.target and (pair not in found or (row.role == Role.CALL) > (found[pair].role == Role.CALL)):
+                found[pair] = row
         return found
 
     def line(self, row: Bridge) -> int:
