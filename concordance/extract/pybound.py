@@ -169,20 +169,25 @@ class _Reader:
         tokens, last = self._tokens, place
         if tokens.text[place] in _KEYWORDS:
             return
-        while tokens.is_(last + 1, "::") and tokens.is_name(last + 2):
-            last += 2
         behind = last + 1
-        if tokens.is_(behind, "<"):
-            behind = tokens.template(behind)
+        while True:  # a::b<T>::f<U>
+            if tokens.is_(behind, "<"):
+                behind = tokens.template(behind)
+            if not tokens.is_(behind, "::") or not tokens.is_name(behind + 1):
+                break
+            last, behind = behind + 1, behind + 2
         if not tokens.is_(behind, "(") or tokens.text[last].startswith("Py") or tokens.text[last].endswith(WRAPS):
             return
         if place and (tokens.kind[place - 1] == "name" and tokens.text[place - 1] not in _KEYWORDS):
             self._constructed(last, behind)
             return
-        for number, (start, end) in enumerate(tokens.within(behind)):
+        given = tokens.within(behind)
+        for number, (start, end) in enumerate(given):
             holder = self._holders.value((start, end)) if end - start <= 12 else None
             if holder is not None and tokens.text[place] not in ("py", "pybind11", "nb", "nanobind"):
-                more = (("in", holder.root), ("path", ".".join(holder.path)), ("argument", str(number)))
+                literals = [(f"@{one}", tokens.literal(part)) for one, part in enumerate(given)]
+                texts = tuple((key, text) for key, text in literals if text)
+                more = (("in", holder.root), ("path", ".".join(holder.path)), ("argument", str(number)), *texts)
                 yield Said(tokens.at[last], "hands", tokens.text[last], "", tuple(one for one in more if one[1]))
 
     def _constructed(self, name: int, opened: int) -> None:

@@ -46,7 +46,7 @@ class Chains:
             if word == "export_values":
                 self._say(name, "exports", holder, "", ".".join(holder.path))
             return
-        text = tokens.label(arguments[0])
+        text = self._holders.label(arguments[0])
         if text is None:
             if word == "def" and holder.kind != "module":
                 self._constructor(holder, arguments[0])

@@ -26,6 +26,7 @@ _SPECS = frozenset(("PyType_FromSpec", "PyType_FromSpecWithBases", "PyType_FromM
                     "PyStructSequence_NewType"))  # fmt: skip
 _SAME = frozenset(("cast", "ptr", "get", "release", "borrow", "inc_ref"))  # of an object, the same in another wrapping
 WRAPS = ("Ptr", "_ptr", "handle", "object", "borrow", "steal", "cast", "move", "PyModule_GetDict")
+_BINDERS = ("class_", "enum_", "exception", "bind_vector", "bind_map")
 _CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"))
 
 
@@ -52,6 +53,9 @@ class Holders:
         self.tokens, self._length = tokens, length
         self._held: dict[str, list[tuple[int, int, Holder | None]]] = {}
         self.functions = list(functions)
+        words = tokens.text
+        self._aliases = {words[place + 1] for place in range(len(words) - 4) if words[place] == "using" and (
+            words[place + 2] == "=" and "class_" in words[place + 3 : place + 6])}  # fmt: skip
         for one in self.functions:
             self._parameters(one)
 
@@ -146,7 +150,8 @@ class Holders:
         if text is not None:
             return Holder(f"is:{text}") if name in _NAMED else Holder(f"init:{text}") if name in _OLD else None
         if given[1]:
-            holder = self._class(name, given, arguments)
+            chained = tokens.is_(tokens.closed(opened), ".") or name in self._aliases
+            holder = self._class(name, given, arguments) if chained or any(part in name for part in _BINDERS) else None
             if holder is not None:
                 return holder
         if len(arguments) == 1 and (name.endswith(WRAPS) or tokens.text[start] in _SPACES or name in _CASTS):
@@ -158,11 +163,23 @@ class Holders:
         tokens = self.tokens
         if len(arguments) < 2:
             return None
-        text = tokens.label(arguments[1])
+        text = self.label(arguments[1])
         home = self.value(arguments[0]) if text else None
         if home is None or not text:
             return None
         return home.below(text, "enum" if "enum" in name else "class", self._type(tokens.split(*given)))
+
+    def label(self, stretch: Stretch) -> str | None:
+        """A name that is written out, "{MACRO}", or "{@1}" for the parameter of the function around that gives it."""
+        tokens, (start, end) = self.tokens, stretch
+        if end - start == 5 and tokens.text[start + 2 : end] == ["c_str", "(", ")"]:
+            end = start + 1
+        if end - start == 1 and tokens.is_name(start):
+            function = self.function(tokens.at[start])
+            names = [one.name for one in function.parameters] if function is not None else []
+            if tokens.text[start] in names:
+                return f"{{@{names.index(tokens.text[start])}}}"
+        return tokens.label((start, end))
 
     def _type(self, given: list[Stretch]) -> int:
         """The token that names a type in the first of some template arguments."""

@@ -207,8 +207,9 @@ class TableReader:
         elif word in self._adders:
             home, name, value = self._adders[word]
             yield from self._adds(arguments, home, name, value)
-        elif word == "insert" and tokens.is_(place - 1, ".") and tokens.text[place - 2] in self._vectors:
-            yield from self._uses(arguments[min(1, len(arguments) - 1)], Holder(f"table:{tokens.text[place - 2]}"))
+        elif word in ("insert", "assign") and tokens.is_(place - 1, ".") and tokens.text[place - 2] in self._vectors:
+            some = arguments[1 if word == "insert" and len(arguments) > 1 else 0]
+            yield from self._uses(some, Holder(f"table:{tokens.text[place - 2]}"))
         elif len(arguments) == 2 and tokens.text[arguments[0][0]] in self._vectors and tokens.is_(arguments[0][1], ","):
             yield from self._uses(arguments[1], Holder(f"table:{tokens.text[arguments[0][0]]}"))
 

@@ -154,7 +154,9 @@ class Bindings:
                 called.setdefault(_lambda(one), []).append(one)
         for one in self._modules.stated:
             if one.end.says == "binds":
-                names = below(self._modules.of(one), one.end.name)
+                names = self._modules.names(one)
+                if "{" in one.end.name and not names:
+                    continue
                 yield from self._bound(one, names, called.get(_lambda(one), []))
             elif one.end.says == "adds":
                 yield self._added(one)

@@ -22,6 +22,7 @@ from .crossing import Crossing, Row, Stated
 C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
 STUBS = (".pyi", ".pyi.in")
 _MACRO = re.compile(r"\{(\w+)\}")
+_GIVEN = re.compile(r"\{(@\d+)\}")
 _DEEPEST = 12  # steps from a table to a module
 
 
@@ -155,6 +156,22 @@ class Modules:
                 return named[0].file.id, root
         return None
 
+    def names(self, one: Stated) -> tuple[Named, ...]:
+        """The names that an end binds, in full; those that a function is given, for each call that gives them."""
+        name = one.end.name
+        if "{@" not in name:
+            return below(self.of(one), name)
+        kind, _, rest = more(one, "in").partition(":")
+        place, _, argument = rest.partition(":")
+        if kind != "parameter":
+            return ()
+        found: list[Named] = []
+        for call in self._handed.get((one.file.base + 1 + int(place), argument), ()):
+            full = _GIVEN.sub(lambda match, call=call: more(call, match[1]) or match[0], name)  # type: ignore[misc]
+            if "{" not in full:
+                found += below(self._from(call, 0), full)
+        return _best(found)
+
     def of(self, one: Stated) -> tuple[Named, ...]:
         """The names of what an end's name hangs on, with its path there."""
         path = more(one, "path")
@@ -235,11 +252,13 @@ class Modules:
         sources = {full for full, source in built if source == file.path}
         if len(sources) == 1:
             return next(iter(sources))
-        said = {full for full, _ in built if full.endswith(f".{name}")} or self._imported.get(name, set())
+        named = {full for full, _ in built if full.endswith(f".{name}")}
+        said = named | self._imported.get(name, set())
         if len(said) > 1:
             near = {full: sum(part in file.path.split("/") for part in full.split(".")[:-1]) for full in said}
             most = max(near.values())
-            said = {full for full in said if near[full] == most}
+            nearest = {full for full in said if near[full] == most}
+            said = nearest & named or nearest
         return next(iter(said)) if len(said) == 1 else ""
 
     def _is_short(self, module: str) -> bool:
@@ -309,7 +328,7 @@ def _spelled(ends: list[Stated]) -> Iterator[Stated]:
 
     for one in ends:
         name = _MACRO.sub(spelled, one.end.name) if "{" in one.end.name else one.end.name
-        if "{" not in name:
+        if "{" not in name.replace("{@", ""):
             yield one._replace(end=one.end._replace(name=name)) if name != one.end.name else one
         elif one.end.says in ("type", "module"):
             yield one._replace(end=one.end._replace(name=""))
