@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from .look import Look
 
-_ASSIGNED = re.compile(r"(?m)^[ \t]*(\w+)\s*(?::[^=\n]+)?=\s*torch\.ops\.(\w+)[ \t]*(?:#.*)?$")
-_DOTTED = re.compile(r"(?<![\w.])(torch\.ops\.)?([A-Za-z_]\w*)\.([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?(?![\w.])")
+_OPS = r"torch\.(?:_ops\.)?ops\."
+_ASSIGNED = re.compile(rf"(?m)^[ \t]*(\w+)\s*(?::[^=\n]+)?=\s*{_OPS}(\w+)[ \t]*(?:#.*)?$")
+_DOTTED = re.compile(rf"(?<![\w.])({_OPS})?([A-Za-z_]\w*)\.([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?(?![\w.])")
 _QUOTED = re.compile(r"[\"']([A-Za-z_]\w*)::([A-Za-z_]\w*)(?:\.(\w+))?[\"']")
 
 
@@ -37,7 +38,7 @@ class Spaces:
     @property
     def written(self) -> re.Pattern[bytes]:
         """Finds what may be an operator: its name, and that of an overload."""
-        heads = "|".join(["torch\\.ops\\.[A-Za-z_]\\w*", *map(re.escape, sorted(self._known))])
+        heads = "|".join([_OPS + r"[A-Za-z_]\w*", *map(re.escape, sorted(self._known))])
         return re.compile(rf"(?<![\w.])(?:{heads})\.([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?".encode())
 
     def named(self, text: str) -> list[Named]:

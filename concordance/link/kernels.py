@@ -74,6 +74,23 @@ class Kernels:
             return found
         return [Meant(found[0].target, Trust.EXACT, "definition whose parameters are the schema's")]
 
+    def defined(self, meant: list[Meant]) -> list[Meant]:
+        """The same with definitions in place of what only declares them, where a definition is to be found."""
+        found: list[Meant] = []
+        for one in meant:
+            place = self._crossing.place(one.target)
+            others = self._beside(place) if place is not None and place.declaration else []
+            found.extend(one._replace(target=other.id) for other in others)
+            if not others:
+                found.append(one)
+        return list(dict.fromkeys(found))
+
+    def _beside(self, declared: Place) -> list[Place]:
+        """The definitions of what is declared somewhere: of the same name, in the same namespace."""
+        rows = self._crossing.named(declared.name, C_FAMILY)
+        rows = [one for one in rows if not one.declaration and one.kind in _FUNCTIONS]
+        return [one for one in rows if _spaces(one) == _spaces(declared)]
+
     def _takes(self, one: Place) -> list[str]:
         """The types of a function's parameters, as they are written; [] where they are not known."""
         stated = self._stated.get((one.path, one.name))

@@ -21,7 +21,10 @@ class OperatorNames:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self._known: dict[str, list[Operator]] = {}
+        self._made: dict[str, list[Operator]] = {}
         for one in tables.operators:
+            if one.name.partition("::")[0].isupper():
+                self._made.setdefault(one.schema.base, []).append(one)
             for way in dict.fromkeys(ways(one)):
                 self._known.setdefault(way, []).append(one)
 
@@ -51,6 +54,11 @@ class OperatorNames:
         if found is not None and "." in name:
             return [found]
         return plainest(self._tables.overloads(name, near)) if "." not in name else []
+
+    def of_made(self, name: str) -> list[Operator]:
+        """The only operator of a name, of those whose namespace is a macro's, which the build alone knows."""
+        found = self._made.get(name.partition("::")[2].partition(".")[0], [])
+        return found if len(found) == 1 else []
 
 
 def plainest(overloads: list[Operator]) -> list[Operator]:

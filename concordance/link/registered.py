@@ -51,5 +51,5 @@ class Registered:
         operator = self._tables.named(one.end.name, one.file.path)
         schema = operator.schema if operator and operator.schema.types else None
         if meant:
-            return self._kernels.narrowed(meant, schema)
+            return self._kernels.narrowed(self._kernels.defined(meant), schema)
         return self._kernels.of(one.end.text, (("at", "native"),), schema)

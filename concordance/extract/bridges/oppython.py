@@ -13,7 +13,7 @@ from concordance.extract.look import PYTHON, Look
 from concordance.extract.pyoperators import Spaces
 
 LANGUAGES = PYTHON
-WORDS = (b"torch.ops.", b"aten.", b"torch.ops import")
+WORDS = (b"torch.ops.", b"aten.", b"torch.ops import", b"torch._ops.ops.")
 _LOADING = frozenset(("load_library", "loaded_libraries", "import_module"))
 
 

@@ -17,6 +17,7 @@ from concordance.extract.operatorschema import DEFAULT, full_name, parsed
 LANGUAGES = C_FAMILY
 WORDS = (b"TORCH_LIBRARY", b"RegisterOperators")
 _BLOCK = re.compile(r"\w*TORCH_LIBRARY(?:_FRAGMENT|_IMPL)?(?:_EXPAND)?")
+_DEVICE = re.compile(r"k[A-Z]\w*")
 _ANY = "CompositeImplicitAutograd"  # what a kernel is for that is given with the schema
 _PASSED = ("makeFallthrough", "makeNamedNotSupported", "makeFromBoxedFunction")
 _WRAPPING = frozenset(("TORCH_FN", "TORCH_FN_TYPE", "TORCH_BOX", "static_cast", "dispatch", "torch", "c10", "at",
@@ -68,13 +69,18 @@ def _given(tokens: Tokens, arguments: list[Stretch], space: str, key: str, defin
     if defines:
         yield Said(tokens.at[at], "schema", name, text, (("schema", text),))
     given = arguments[1:]
-    if given and "DispatchKey" in tokens.text[given[0][0] : given[0][1]] and len(given) > 1:
+    if len(given) > 1 and _is_key(tokens, given[0]):  # m.impl("op", torch::kCUDA, &f)
         key, given = tokens.text[given[0][1] - 1].removeprefix("k"), given[1:]
     for argument in given[:1]:
         kernel = _kernel(tokens, argument)
         if kernel is not None:
             place, written = kernel
             yield Said(tokens.at[place], "kernel", name, written, (("key", _key(tokens, argument) or key),))
+
+
+def _is_key(tokens: Tokens, stretch: Stretch) -> bool:
+    words = tokens.text[stretch[0] : stretch[1]]
+    return "DispatchKey" in words or _DEVICE.fullmatch(words[-1]) is not None
 
 
 def _literal(tokens: Tokens, stretch: Stretch) -> tuple[int, str] | None:

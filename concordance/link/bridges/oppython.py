@@ -34,10 +34,13 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
     seen: set[tuple[int, str]] = set()
     for one in sorted(crossing.ends("oppython"), key=lambda one: one.end.says != "calls"):  # who calls, does not name
         found = names.of_name(one.end.name, one.file.path) or names.of_packet(_outer(one.end.name), one.file.path)
+        sure = bool(found)
+        found = found or names.of_made(one.end.name)
         if found and (one.id, found[0].name) not in seen:
             seen.add((one.id, found[0].name))
             role = Role.CALL if one.end.says == "calls" else Role.READ
-            yield _row(found, one.id, one.number, one.end.text, role)
+            row = _row(found, one.id, one.number, one.end.text, role)
+            yield row if sure else row._replace(trust=Trust.UNIQUE_NAME, by="only operator of this name")
             if found[0].stated.end.bridge in BRIDGES and role == Role.CALL:
                 yield from _registered(registered, found[0], one)
 
