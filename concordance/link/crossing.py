@@ -7,10 +7,10 @@ bridge asks by name is asked here, so that it is known what its answer hangs on.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, cast
 
 from concordance.facts.crossed import Crossed
 from concordance.facts.read import Place
@@ -18,6 +18,8 @@ from concordance.model import Ask, Bridge, End, Links, Occurrences, Trust, unpac
 
 from .pythonroots import PythonModules
 from .tree import Tree
+
+Made = TypeVar("Made")
 
 
 class Row(NamedTuple):
@@ -87,6 +89,13 @@ class Crossing:
         self._crossed, self._tree = crossed, tree
         self.files = [Row(*row) for row in crossed.files()]
         self._meant: dict[int, _Names] = {}
+        self._made: dict[Callable[[Crossing], object], object] = {}
+
+    def once(self, make: Callable[[Crossing], Made]) -> Made:
+        """What is worked out from all ends, the same for every bridge that asks."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast(Made, self._made[make])
 
     @cached_property
     def file_of(self) -> dict[str, Row]:

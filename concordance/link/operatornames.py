@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .crossing import Crossing
 from .operatortables import Operator, Tables, nearest
 
 _METHODS = ("torch.Tensor", "Tensor", "torch._C._TensorBase", "torch._C.TensorBase")
@@ -18,8 +19,8 @@ _OPS = "torch.ops."
 class OperatorNames:
     """Finds operators by names of Python."""
 
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
+    def __init__(self, crossing: Crossing) -> None:
+        tables = self._tables = crossing.once(Tables)
         self._known: dict[str, list[Operator]] = {}
         self._made: dict[str, list[Operator]] = {}
         for one in tables.operators:

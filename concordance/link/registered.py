@@ -20,9 +20,9 @@ BRIDGES = ("registry", "library")
 class Registered:
     """What is registered."""
 
-    def __init__(self, crossing: Crossing, tables: Tables) -> None:
-        self._crossing, self._tables = crossing, tables
-        self._kernels = Kernels(crossing)
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing, self._tables = crossing, crossing.once(Tables)
+        self._kernels = crossing.once(Kernels)
 
     @cached_property
     def all(self) -> list[tuple[Stated, list[Meant]]]:

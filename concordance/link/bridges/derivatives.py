@@ -21,7 +21,7 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
     stated = crossing.ends("derivatives", "formula")
     if not stated:
         return
-    tables, kernels = Tables(crossing), Kernels(crossing)
+    tables, kernels = crossing.once(Tables), crossing.once(Kernels)
     own = {one.end.name for one in stated}
     for one in stated:
         entry = tables.entry(one)

@@ -16,7 +16,7 @@ from concordance.model import Bridge, Role, Trust
 
 def join(crossing: Crossing) -> Iterator[Bridge]:
     """Calls and operators."""
-    tables = Tables(crossing)
+    tables = crossing.once(Tables)
     if not tables.operators:
         return
     seen: set[tuple[int, str]] = set()

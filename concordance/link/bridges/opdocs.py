@@ -17,10 +17,10 @@ from concordance.model import Bridge, Trust
 def join(crossing: Crossing) -> Iterator[Bridge]:
     """Documentation and operators."""
     stated = crossing.ends("opdocs")
-    tables = Tables(crossing)
+    tables = crossing.once(Tables)
     if not stated or not tables.operators:
         return
-    names = OperatorNames(tables)
+    names = crossing.once(OperatorNames)
     for one in stated:
         written, module = one.end.name, one.end.text if one.end.says == "documented" else ""
         for dotted in (f"{module}.{written}" if module else written, written):

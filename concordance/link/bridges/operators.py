@@ -20,7 +20,7 @@ _NATIVE = (("at", "native"), ("native",))
 
 def join(crossing: Crossing) -> Iterator[Bridge]:
     """Schemas, kernels, and what checks for them."""
-    tables = Tables(crossing)
+    tables = crossing.once(Tables)
     if tables.operators:
         yield from _Joining(crossing, tables).rows()
 
@@ -29,7 +29,7 @@ class _Joining:
     def __init__(self, crossing: Crossing, tables: Tables) -> None:
         self._crossing, self._tables = crossing, tables
         self._operators = [one for one in tables.operators if one.stated.end.bridge == "operators"]
-        self._kernels = Kernels(crossing)
+        self._kernels = crossing.once(Kernels)
         self._implements = _by_name(crossing.ends("structured", "implements"))
         self._checks = _by_name(crossing.ends("structured", "checks"))
         self._structured: dict[tuple[str, str], list[tuple[Stated, Meant]]] = {}  # by table and name

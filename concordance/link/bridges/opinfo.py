@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from concordance.link.crossing import Crossing, Stated
 from concordance.link.operatornames import OperatorNames
-from concordance.link.operatortables import Operator, Tables
+from concordance.link.operatortables import Operator
 from concordance.model import Bridge, Trust
 
 
@@ -19,7 +19,7 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
     stated = crossing.ends("opinfo")
     if not stated:
         return
-    names = OperatorNames(Tables(crossing))
+    names = crossing.once(OperatorNames)
     for one in stated:
         for found, by in _tested(names, one):
             if found:

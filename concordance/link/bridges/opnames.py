@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from concordance.link.crossing import Crossing, Stated
 from concordance.link.operatornames import OperatorNames
-from concordance.link.operatortables import Operator, Tables
+from concordance.link.operatortables import Operator
 from concordance.model import Bridge, Trust
 
 _SYMBOLICS = re.compile(r"symbolic_\w*\.py$")
@@ -24,8 +24,7 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
     stated = crossing.ends("opnames")
     if not stated:
         return
-    tables = Tables(crossing)
-    names = OperatorNames(tables)
+    names = crossing.once(OperatorNames)
     for one in stated:
         more = dict(one.end.more)
         if one.end.says == "reference" and more.get("by") != "offered" and "::" in one.end.name:

@@ -20,17 +20,17 @@ _CALL = 1 << ROLES.index(Role.CALL)
 
 def join(crossing: Crossing) -> Iterator[Bridge]:
     """Callers and operators."""
-    tables = Tables(crossing)
+    tables = crossing.once(Tables)
     if not tables.operators:
         return
-    names = OperatorNames(tables)
+    names = crossing.once(OperatorNames)
     for dotted, asks in crossing.asks.items():
         if not dotted.startswith("torch.ops."):
             for ask in asks:
                 found = names.of(dotted, crossing.file_with(ask.user).path)
                 if found:
                     yield _row(found, ask.user, -1, dotted, Role.CALL if ask.roles & _CALL else Role.READ)
-    registered = Registered(crossing, tables)
+    registered = crossing.once(Registered)
     seen: set[tuple[int, str]] = set()
     for one in sorted(crossing.ends("oppython"), key=lambda one: one.end.says != "calls"):  # who calls, does not name
         found = names.of_name(one.end.name, one.file.path) or names.of_packet(_outer(one.end.name), one.file.path)

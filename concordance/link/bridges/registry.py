@@ -16,11 +16,11 @@ from concordance.model import Bridge, Role, Trust
 
 def join(crossing: Crossing) -> Iterator[Bridge]:
     """Registrations and functions."""
-    tables = Tables(crossing)
+    tables = crossing.once(Tables)
     for bridge in BRIDGES:
         for one in crossing.ends(bridge, "schema"):
             yield one.to(one.id, Trust.EXACT, "schema that is registered", more=one.end.more)
-    for one, found in Registered(crossing, tables).all:
+    for one, found in crossing.once(Registered).all:
         yield from _kernel(tables, one, found)
 
 

@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"\+\d+$")
 def join(crossing: Crossing) -> Iterator[Bridge]:
     """Stubs, callers and kernels."""
     scopes = _Scopes(crossing)
-    kernels = Kernels(crossing)
+    kernels = crossing.once(Kernels)
     filled: dict[tuple[str, ...], list[tuple[Stated, Meant, str]]] = {}
     for one in crossing.ends("stubs", "registers", "defines"):
         if one.end.says == "defines":
