@@ -36,11 +36,16 @@ class Bound(NamedTuple):
     around: bool = False  # whether the target is only what the place stands in
     wraps: tuple[Meant, ...] = ()  # what a lambda calls
 
+    @property
+    def is_module(self) -> bool:
+        """Whether the name is a module's."""
+        return more(self.stated, "as") == "module" or more(self.stated, "value").startswith(("def:", "is:", "init:"))
+
 
 def join(crossing: Crossing, bridge: str) -> Iterator[Bridge]:
     """The rows of one of the two bridges."""
-    modules = Modules(crossing)
-    table = [one for one in Bindings(crossing, modules).all() if one.stated.end.bridge == bridge]
+    modules = crossing.once(Modules)
+    table = [one for one in crossing.once(_all) if one.stated.end.bridge == bridge]
     known: dict[str, list[Bound]] = {}
     for one in table:
         yield from _binds(one)
@@ -57,6 +62,10 @@ def join(crossing: Crossing, bridge: str) -> Iterator[Bridge]:
                 for one in known.get(f"{name}.{made}", ()):
                     yield from _made(one, name, ask, bridge)
     yield from _declares(crossing, modules, known, bridge)
+
+
+def _all(crossing: Crossing) -> list[Bound]:
+    return list(Bindings(crossing, crossing.once(Modules)).all())
 
 
 def _trust(one: Bound, name: Named) -> Trust:
@@ -90,6 +99,8 @@ def _asks(one: Bound, name: str, ask: Ask, bridge: str) -> Iterator[Bridge]:
     target = _behind(one)
     writes, kind = bool(ask.roles & _BITS[Role.WRITE]), more(one.stated, "as")
     if (kind == "setter" and not writes) or (kind == "getter" and ask.roles == _BITS[Role.WRITE]):
+        return
+    if one.is_module and not ask.roles & _BITS[Role.IMPORT]:  # `a.b` in `a.b.c`, which is asked for itself
         return
     if target.target:
         shown = Role.MENTION if one.around or target is not one.target else role

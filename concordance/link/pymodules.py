@@ -250,8 +250,10 @@ class Modules:
         """The same as build files, imports and stubs have it; "" where they do not say, or differ."""
         built = self._built
         sources = {full for full, source in built if source == file.path}
-        if len(sources) == 1:
-            return next(iter(sources))
+        made = next(iter(sources)) if len(sources) == 1 else ""
+        if "." in made:
+            return made
+        name = made or name  # CMake knows the last part only
         named = {full for full, _ in built if full.endswith(f".{name}")}
         said = named | self._imported.get(name, set())
         if len(said) > 1:
@@ -259,7 +261,7 @@ class Modules:
             most = max(near.values())
             nearest = {full for full in said if near[full] == most}
             said = nearest & named or nearest
-        return next(iter(said)) if len(said) == 1 else ""
+        return next(iter(said)) if len(said) == 1 else made
 
     def _is_short(self, module: str) -> bool:
         """Whether a module's name is only the last part of one: no package of the repository is called so."""
