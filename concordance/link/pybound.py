@@ -15,7 +15,7 @@ from concordance.facts.read import Place
 from concordance.model import ROLES, Ask, Bridge, Role, Trust
 
 from .crossing import Crossing, Meant, Stated
-from .pymodules import C_FAMILY, STUBS, Modules, Named, below, more
+from .pymodules import C_FAMILY, STUBS, Modules, Named, absolute, below, more
 
 _FUNCTIONS = frozenset(("function", "method", "macro"))
 _FIELDS = frozenset(("field", "property", "variable", "constant", "enumerator"))
@@ -54,6 +54,8 @@ def join(crossing: Crossing, bridge: str) -> Iterator[Bridge]:
     exported = _exported(modules, table)
     for name, bound in exported.items():
         known.setdefault(name, []).extend(bound)
+    for name, bound in _taken(crossing, known).items():
+        known.setdefault(name, bound)
     for name in sorted(known.keys() & crossing.asks.keys()):
         for ask in crossing.asks[name]:
             for one in known[name]:
@@ -148,6 +150,25 @@ def _exported(modules: Modules, table: list[Bound]) -> dict[str, list[Bound]]:
             home, _, last = named.name.rpartition(".")
             if home in enums:
                 found.setdefault(f"{home.rpartition('.')[0]}.{last}", []).append(one)
+    return found
+
+
+def _taken(crossing: Crossing, known: dict[str, list[Bound]]) -> dict[str, list[Bound]]:
+    """The names that are asked for by a module that takes all public ones of a compiled module: `from m import *`."""
+    found: dict[str, list[Bound]] = {}
+    homes = {home for name in known if (home := name.rpartition(".")[0])}
+    stars: dict[str, list[str]] = {}
+    for one in crossing.ends("extension", "takes all"):
+        module = absolute(crossing.module_of(one.file.path), one.file.path, one.end.name)
+        if module in homes:
+            stars.setdefault(crossing.module_of(one.file.path), []).append(module)
+    for name in crossing.asks if stars else ():
+        parts = name.split(".")
+        for place in range(1, len(parts)):
+            for module in stars.get(".".join(parts[:place]), ()):
+                bound = known.get(".".join([module, *parts[place:]]))
+                if bound and not parts[place].startswith("_"):
+                    found.setdefault(name, bound)
     return found
 
 

@@ -311,6 +311,16 @@ class Modules:
         return self._crossing.module_of(row.path.removesuffix(".in"))
 
 
+def absolute(home: str, path: str, module: str) -> str:
+    """A module as a file names it, in full; `home` is the file's own name."""
+    dots = len(module) - len(module.lstrip("."))
+    if not dots:
+        return module
+    parts = home.split(".")
+    up = dots - path.rpartition("/")[2].startswith("__init__.")
+    return ".".join(filter(None, [*parts[: len(parts) - up], module[dots:]]))
+
+
 def _roots(kind: str, name: str) -> tuple[str, ...]:
     """A variable as it is written, and by its last part."""
     last = name.rpartition("::")[2]

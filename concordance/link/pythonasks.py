@@ -15,6 +15,7 @@ from .pythonroots import PythonModules
 from .pythonvalues import Evaluator
 from .world import Found, Loaded
 
+_DEEPEST = 20  # modules through which a compiled name is handed on
 _STUB = ".pyi"
 _CALLED = 1 << ROLES.index(Role.CALL)
 # Functions that give back what they are given first, or what calls it.
@@ -115,7 +116,7 @@ class Asks:
             return place if isinstance(place, str) else module if place is None and whole else ""
         return ""
 
-    def _missing(self, file: Loaded, imports: list[int]) -> str:
+    def _missing(self, file: Loaded, imports: list[int], deep: int = 0) -> str:
         """What is imported from a module that has no such name, or that is not in the tree."""
         for place in imports:
             row = file.flow.imports[place]
@@ -128,8 +129,30 @@ class Asks:
                     continue
                 parts = [*home[: len(home) - up], *parts]
             if row.name != "*":
-                return ".".join(filter(None, parts))
+                return self._handed_on(file, place, deep) or ".".join(filter(None, parts))
         return ""
+
+    def _handed_on(self, file: Loaded, place: int, deep: int) -> str:
+        """What an import brings in that the module it names has imported itself, from one that is compiled."""
+        name = file.flow.imports[place].name
+        for path in self._world.targets(file)[place].paths if name and deep < _DEEPEST else ():
+            number = self._world.number.get(path)
+            if number is not None and number != file.number:
+                found = self._imported(self._world.load(number), name, deep + 1)
+                if found:
+                    return found
+        return ""
+
+    def _imported(self, module: Loaded, name: str, deep: int = 0) -> str:
+        """The full name of what a module has imported under a name, and nobody's Python defines."""
+        word = module.word.get(name)
+        variable = module.variables.get((0, word)) if word is not None else None
+        values = module.values[variable] if variable is not None else []
+        imports = [module.left[value] for value in values if module.op[value] == Op.IMPORT]
+        offers = self._values.classes.offers
+        if not imports or any(offers.imported(module, one) is not None for one in imports):
+            return ""
+        return self._missing(module, imports, deep)
 
     def _stood_in(self, file: Loaded, use: int) -> str:
         """What a name is where its import succeeds, and a value stands in where it fails (`except ImportError`)."""
@@ -154,7 +177,8 @@ class Asks:
         if value.tag == OUTER:
             return f"{value.id}.{name}"
         if value.tag == MODULE and isinstance(value.id, int):
-            return f"{self._modules.name_of(self._world.files[value.id].path)}.{name}"
+            found = self._imported(self._world.load(value.id), name)
+            return found or f"{self._modules.name_of(self._world.files[value.id].path)}.{name}"
         if value.tag in (CLASS, INSTANCE, SUPER) and isinstance(value.id, int):
             home = self._compiled(value.id) if self._values.find(value, name) is None else ""
             return f"{home}.{name}" if home else ""

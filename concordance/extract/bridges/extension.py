@@ -2,7 +2,8 @@
 
 `Extension("package.module", ["a.c"])` of setup.py and whatever is called alike, `extension_module('module', 'a.c',
 subdir: 'package')` of Meson, and what CMake adds for pybind11 and nanobind. A name that is worked out is not known
-here. Nothing is joined: the other bridges look here for the full names of modules.
+here. And Python files that take all that a module offers, which may be such a module. Nothing is joined: the other
+bridges look here for the full names of modules.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from concordance.extract.bridging import Said
 from concordance.extract.look import Look
 
 LANGUAGES = ()
-WORDS = (b"Extension(", b"extension_module", b"pybind11_add_module", b"nanobind_add_module")
+WORDS = (b"import *", b"Extension(", b"extension_module", b"pybind11_add_module", b"nanobind_add_module")
 _SETUP = re.compile(rb"\b\w*Extension\(\s*(?:name\s*=\s*)?[\"']([\w.]+)[\"']")
 _MESON = re.compile(rb"\bextension_module\s*\(\s*'([\w.]+)'")
 _CMAKE = re.compile(rb"\b(?:pybind11|nanobind)_add_module\s*\(\s*([\w.]+)([^)]*)\)", re.I)
@@ -30,6 +31,9 @@ def ends(look: Look) -> Iterator[Said]:
         for match in _SETUP.finditer(data):
             if not look.in_comment(match.start()):
                 yield _said(match.start(1), match[1], _call(data, match.end()), b"")
+        for row in look.imports:
+            if row.name == "*":
+                yield Said(look.source.line_bytes[row.line - 1], "takes all", row.module, row.module)
     elif look.language == "cmake":
         for match in _CMAKE.finditer(data):
             yield _said(match.start(1), match[1], match[2] + b" ", b"")
