@@ -27,7 +27,7 @@ _SPELLINGS = {
     "string": "str", "IntArrayRef": "int[]", "SymIntArrayRef": "int[]", "IntList": "int[]", "SymIntList": "int[]",
     "TensorList": "Tensor[]", "ITensorListRef": "Tensor[]", "IOptTensorListRef": "Tensor?[]",
     "OptionalTensorRef": "Tensor?", "OptionalIntArrayRef": "int[]?", "OptionalSymIntArrayRef": "int[]?",
-    "DimnameList": "Dimname[]", "TensorBase": "Tensor", "Variable": "Tensor",
+    "DimnameList": "Dimname[]", "TensorBase": "Tensor", "SparseTensor": "Tensor", "Variable": "Tensor",
 }  # fmt: skip
 _OPTIONS = ("ScalarType", "Layout", "Device", "bool")  # what one `TensorOptions` stands for
 
@@ -45,7 +45,7 @@ class Kernels:
     def of(
         self, name: str, spaces: Iterable[tuple[str, ...]], schema: Schema | None = None, anywhere: bool = True
     ) -> list[Meant]:
-        """The definitions that a name means in one of some namespaces or, where there is but one of it, anywhere."""
+        """The definitions that a name means in one of some namespaces or, where but one takes a schema's, anywhere."""
         parts = name.split("::")
         defined = [
             one for one in self._crossing.named(parts[-1], C_FAMILY) if one.kind in _FUNCTIONS and not one.declaration
@@ -56,6 +56,8 @@ class Kernels:
             if found:
                 return self._told(found, schema, f"in namespace {'::'.join(wanted)}")
         outside = [one for one in defined if one.kind == Kind.FUNCTION and _ends(_spaces(one), parts[:-1])]
+        if schema is not None:
+            outside = [one for one in outside if fit(schema.types, self._takes(one))]
         if anywhere and len({(one.path, _spaces(one)) for one in outside}) == 1:
             told = self._told(outside, schema, "")
             by = "only definition of this name"

@@ -19,7 +19,7 @@ from concordance.extract.pyoperators import Spaces
 
 LANGUAGES = PYTHON
 _WAYS = {
-    "decomposition": r"\w*register_\w*decomp\w*",
+    "decomposition": r"(?:\w+_)?register_(?:\w+_)?decomposition(?:_\w+)?|register_decomp",
     "meta": r"register_(?:\w+_)?meta\w*|register_op_meta\w*",
     "lowering": r"\w*register_\w*lowering\w*|register_\w*pointwise\w*|make_fallback",
     "symbolic": r"\w*onnx_symbolic\w*|register_custom_op_symbolic|torch_op|onnx_impl",

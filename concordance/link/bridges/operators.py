@@ -55,13 +55,16 @@ class _Joining:
             return
         kernel = one.end.text
         found = []
-        if operator.is_true("structured"):
+        loops = "loop" in dict(one.end.more)  # of which the build makes the structured kernel
+        if operator.is_true("structured") and not loops:
             found = self._near(one, self._implements.get(kernel, []))
-            if found:
-                key = (one.file.path, operator.schema.local)
-                self._structured.setdefault(key, []).extend((one, meant) for meant in found)
+        structured = bool(found) or loops
         if not found:
-            found = self._kernels.of(kernel, _NATIVE, operator.schema)
+            written = "default" not in dict(one.end.more)
+            found = self._beside(one, self._kernels.of(kernel, _NATIVE, operator.schema, anywhere=written))
+        if structured:
+            key = (one.file.path, operator.schema.local)
+            self._structured.setdefault(key, []).extend((one, meant) for meant in found)
         said = (*one.end.more, ("kernel", kernel))
         for meant in found:
             yield self._row(one, operator, meant, said)
@@ -84,6 +87,14 @@ class _Joining:
         by = f"one of {len(ids)} structured kernels of this name"
         return [Meant(place, Trust.CANDIDATE, by) for place in ids]
 
+    def _beside(self, one: Stated, found: list[Meant]) -> list[Meant]:
+        """Kernels; where there are several tables, those of the one's tree."""
+        if not self._tables.is_twin or len(found) < 2:
+            return found
+        near = [shared(self._crossing.file_with(meant.target).path, one.file.path) for meant in found]
+        best = [meant for meant, depth in zip(found, near, strict=True) if depth == max(near)]
+        return [best[0]._replace(trust=Trust.EXACT, by="only definition near the table")] if len(best) == 1 else best
+
     def _places(self, one: Stated) -> list[int]:
         """The functions of a file that a macro names so; several may stand in one line."""
         return [row.id for row in self._crossing.named(one.end.text) if row.path == one.file.path]
@@ -92,7 +103,7 @@ class _Joining:
         """The kernels of the entry that an entry leaves its work to."""
         delegate = operator.more.get("structured_delegate", "")
         for other, meant in self._structured.get((operator.stated.file.path, delegate), ()):
-            more = (("key", dict(other.end.more)["key"]), ("kernel", other.end.text))
+            more = (*other.end.more, ("kernel", other.end.text))
             by = f"structured_delegate {delegate}"
             row = operator.stated.to(meant.target, meant.trust, by, role=Role.CALL, more=more)
             yield row._replace(says="kernel", source=operator.entry)
