@@ -1,0 +1,209 @@
+"""Documentation and the code that it speaks of.
+
+In: a document, in reST or Markdown. Out: an end on each name of code: what a directive documents ("documents"), what a
+role or a literal names in full, or by its path ("mentions"), and what examples call ("shows"). The current module
+stands beside names that may be seen from it. Of Python, what a package hands on ("hands on") is read, too, for
+documents name things where users import them. Which names are the repository's is known when all files are.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+
+from concordance.extract.bridging import Said
+from concordance.extract.look import Look
+from concordance.model import Kind
+
+LANGUAGES = ("rst", "markdown", "text", "python")
+WORDS = (b"`", b">>>", b"::", b"\nfrom .", b"from .", b"__all__")
+_CURRENT = re.compile(r"^[ \t]*(?:\.\.[ \t]+|```\{|:::\{)(?:py:)?(?:current)?module(?:::|\})[ \t]+([\w.]+)", re.M)
+_ROLE = re.compile(
+    r"(?::(?:py:)?(?:func|class|meth|mod|attr|obj|data|exc|const):|\{(?:py:)?(?:func|class|meth|mod|attr|obj|data|exc)\})"
+    r"`(?P<text>[^`\n]+)`"
+)
+_CPP = re.compile(
+    r"(?::cpp:(?:any|class|struct|func|member|type|enum|expr):`~?(?:[^`<\n]*<)?"
+    r"|^[ \t]*\.\.[ \t]+doxygen(?:class|struct|function|enum|typedef)::[ \t]+)(?P<name>(?:\w+::)*~?\w+)", re.M
+)  # fmt: skip
+_LITERAL = re.compile(r"(?<![`\w:}])(`{1,2})(?P<text>[A-Za-z_.~][\w./:+-]*)(?:\([^`\n]*\))?\1(?![`_\w])")
+_DOTTED = re.compile(r"~?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z")
+_QUALIFIED = re.compile(r"(?:[A-Za-z_]\w*::)+~?[A-Za-z_]\w*\Z")
+_PATH = re.compile(r"\.{0,2}/?(?:[\w.+-]+/)+[\w.+-]+\Z")
+_FENCE = re.compile(
+    r"^([ \t]*)(```+|~~~+)[ \t]*\{?(?:code-block\}[ \t]*)?(python3?|py|pycon|ipython|testcode)\b[^\n]*\n(.*?)^\1\2",
+    re.M | re.S,
+)
+_PROMPT = re.compile(r"^[ \t]*(?:>>>|\.\.\.)[ \t](.*)$", re.M)
+_BLOCK = re.compile(
+    r"^([ \t]*)(?:\.\.[ \t]+(?:(?:source)?code|code-block|testcode)::[ \t]*(?:python3?|py|pycon)?|[^\n]*[^:\n]::)\s*?\n"
+    r"((?:[ \t]*\n|\1[ \t]+[^\n]*\n?)+)", re.M
+)  # fmt: skip
+_IMPORT = re.compile(r"^[ \t>.]*import[ \t]+([\w.]+)(?:[ \t]+as[ \t]+(\w+))?", re.M)
+_FROM = re.compile(r"^[ \t>.]*from[ \t]+([\w.]+)[ \t]+import[ \t]+\(?([^\n#)]*)", re.M)
+_USE = re.compile(r"(?<![\w.\"'])([A-Za-z_]\w*)((?:\.[A-Za-z_]\w*)*)[ \t]*(?=\()")
+_HANDED = re.compile(
+    rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\((?:[^()#]|#[^\n]*)*\)|(?:[^\n\\#]|\\\r?\n)*)", re.M
+)
+_NAME = re.compile(rb"(\*)|([A-Za-z_]\w*)(?:\s+as\s+([A-Za-z_]\w*))?|#[^\n]*")
+_MANUAL = re.compile(
+    rb"^([ \t]*)\.\. (?:py:)?(class|function|method|attribute|property|classmethod|staticmethod|exception|data"
+    rb"|decorator|autoclass|autofunction|automethod|automodule|autoexception|autodata)::[ \t]+([A-Za-z_][\w.]*)", re.M
+)  # fmt: skip
+_MARKED = re.compile(r"^[ \t]*\.\. [\w:-]+::|(?::[a-z]+)+:`", re.M)  # reST, whatever the file is called
+_AUTO = ("auto",)
+_DOCUMENTED = frozenset((Kind.FUNCTION, Kind.CLASS, Kind.METHOD, Kind.PROPERTY, Kind.FIELD, Kind.VARIABLE))
+_LONGEST = 2_000_000  # characters of a document that patterns are looked for in
+
+
+def ends(look: Look) -> Iterator[Said]:
+    """What a document says of code, and what a package hands on."""
+    if look.language == "python":
+        yield from _handed(look)
+        return
+    text = look.source.text
+    if len(text) > _LONGEST or (look.language == "text" and not _MARKED.search(text)):
+        return
+    seen = set()
+    for at, says, name, how, module in _spoken(look, text):
+        if at not in seen:
+            seen.add(at)
+            more = (("how", how), ("module", module)) if module else (("how", how),)
+            yield Said(at, says, name, name, more)
+
+
+_Spoken = Iterator[tuple[int, str, str, str, str]]
+
+
+def _spoken(look: Look, text: str) -> _Spoken:
+    """Each name with where it stands, what is said, how, and the current module."""
+    offset = _offsets(look, text)
+    current = [(match.start(), match[1]) for match in _CURRENT.finditer(text)]
+    starts = [at for at, _ in current]
+
+    def module(at: int) -> str:
+        place = bisect_right(starts, at) - 1
+        return current[place][1] if place >= 0 else ""
+
+    for at, row in look.draft.imports:
+        if row.form.startswith(_AUTO):
+            name = row.name.partition("(")[0].strip()
+            how = "directive" if name else "module"
+            yield at, "documents", name or row.module, how, row.module if name else ""
+    for at, name in _directives(look):
+        yield at, "documents", name, "directive", module(look.source.offset(at))
+    for match in _ROLE.finditer(text):
+        target, at = _target(match)
+        if target:
+            how = "module" if match[0].startswith((":mod:", ":py:mod:", "{mod}", "{py:mod}")) else "role"
+            yield offset(at), "mentions", target, how, module(at)
+    for match in _CPP.finditer(text):
+        says = "documents" if "doxygen" in match[0] else "mentions"
+        yield offset(match.start("name")), says, match["name"], "qualified", ""
+    for match in _LITERAL.finditer(text):
+        word = match["text"].lstrip("~").rstrip(".:")
+        how = _how(word)
+        if how:
+            yield offset(match.start("text")), "mentions", word, how, ""
+    for start, name in _examples(text):
+        yield offset(start), "shows", name, "code", ""
+
+
+def _how(word: str) -> str:
+    if "/" in word:
+        return "path" if _PATH.match(word) else ""
+    return "qualified" if _QUALIFIED.match(word) else "dotted" if _DOTTED.match(word) else ""
+
+
+def _offsets(look: Look, text: str) -> Callable[[int], int]:
+    """Turns places in the text into places in its bytes."""
+    if len(text) == len(look.data):
+        return lambda at: at
+    starts, lengths = [0], [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+        lengths.append(lengths[-1] + len(line.encode("utf-8", "replace")))
+
+    def turned(at: int) -> int:
+        place = bisect_right(starts, at) - 1
+        return lengths[place] + len(text[starts[place] : at].encode("utf-8", "replace"))
+
+    return turned
+
+
+def _target(match: re.Match[str]) -> tuple[str, int]:
+    """What a role names, and where: `title <target>`, `~shortened`, and what is said not to be a link."""
+    text = match["text"]
+    if text.startswith("!"):
+        return "", 0
+    inner = re.search(r"<([^<>]+)>\s*$", text)
+    word = inner[1] if inner else text
+    at = match.start("text") + (inner.start(1) if inner else 0)
+    bare = word.lstrip("~.").partition("(")[0].strip()
+    return (bare, at + len(word) - len(word.lstrip("~."))) if re.fullmatch(r"[A-Za-z_][\w.]*", bare) else ("", 0)
+
+
+def _directives(look: Look) -> Iterator[tuple[int, str]]:
+    """What directives document by hand: `.. function:: f(x)`, a method with its class."""
+    if look.language == "text":
+        yield from _written(look.data)
+    if look.language != "rst":
+        return
+    classes = [d for d in look.draft.definitions if d.kind == Kind.CLASS]
+    for one in look.draft.definitions:
+        if one.kind in _DOCUMENTED and b"::" in look.data[one.start : one.at]:
+            around = [d for d in classes if d is not one and d.start < one.start and one.end <= d.end]
+            inner = one.kind in (Kind.METHOD, Kind.PROPERTY, Kind.FIELD) and around and "." not in one.name
+            yield one.at, f"{around[-1].name}.{one.name}" if inner else one.name
+
+
+def _written(data: bytes) -> Iterator[tuple[int, str]]:
+    """The same of reST in a file that is named as plain text."""
+    classes: list[tuple[int, str]] = []  # that are open, by how far they are indented
+    for match in _MANUAL.finditer(data):
+        name, depth = match[3].decode(), len(match[1])
+        classes = [one for one in classes if one[0] < depth]
+        inner = match[2] in (b"method", b"attribute", b"property", b"classmethod", b"staticmethod")
+        yield match.start(3), f"{classes[-1][1]}.{name}" if inner and classes and "." not in name else name
+        if match[2] in (b"class", b"autoclass", b"exception"):
+            classes.append((depth, name))
+
+
+def _examples(text: str) -> Iterator[tuple[int, str]]:
+    """The calls of examples, by the names that the document's examples import."""
+    blocks = [match.span(4) for match in _FENCE.finditer(text)] + [match.span(2) for match in _BLOCK.finditer(text)]
+    blocks += [match.span(1) for match in _PROMPT.finditer(text)]
+    if not blocks:
+        return
+    known: dict[str, str] = {}
+    for start, end in sorted(blocks):
+        code = text[start:end]
+        for match in _IMPORT.finditer(code):
+            known[match[2] or match[1].partition(".")[0]] = match[1] if match[2] else match[1].partition(".")[0]
+        for match in _FROM.finditer(code):
+            for part in match[2].split(","):
+                name, _, alias = (word.strip() for word in part.partition(" as "))
+                if re.fullmatch(r"\w+", name):
+                    known[alias or name] = f"{match[1]}.{name}"
+    for start, end in sorted(blocks) if known else ():
+        for match in _USE.finditer(text, start, end):
+            if match[1] in known:
+                yield match.start(), known[match[1]] + match[2]
+
+
+def _handed(look: Look) -> Iterator[Said]:
+    """The names that a module takes from others at its top, where it is written like a package's own file."""
+    data = look.data
+    if b"__all__" not in data and b"\nfrom ." not in data and not data.startswith(b"from ."):
+        return
+    lines = {row.line for row in look.imports if not row.scope}
+    for match in _HANDED.finditer(data):
+        if look.source.line(match.start(1)) not in lines:
+            continue
+        for name in _NAME.finditer(data, *match.span(2)):
+            if name[1]:
+                yield Said(match.start(1), "hands on", "*", match[1].decode())
+            elif name[2]:
+                group = 3 if name[3] else 2
+                yield Said(name.start(group), "hands on", name[group].decode(), match[1].decode())

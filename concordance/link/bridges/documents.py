@@ -1,0 +1,65 @@
+"""Documents and the symbols and files that they document, mention and show.
+
+In: names as documents write them. Out: a row to the symbol of each that the repository has. A name of Python is seen
+from the current module of its document first, as Sphinx does, then by itself; one of C++ is taken where one definition
+alone has its qualified name; a path is one of the repository, from its root or from the document's folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.facts.read import Place
+from concordance.link.crossing import Crossing, Stated
+from concordance.link.documentednames import DocumentedNames, Named
+from concordance.link.tree import joined
+from concordance.model import Bridge, Trust
+
+_C = ("c", "cpp", "cuda", "objc", "objcpp")
+
+
+def join(crossing: Crossing) -> Iterator[Bridge]:
+    """Documents and code."""
+    stated = crossing.ends("documents", "documents", "mentions", "shows")
+    if not stated:
+        return
+    names = DocumentedNames(crossing)
+    for one in stated:
+        more = dict(one.end.more)
+        if more["how"] == "path":
+            found = _path(crossing, one)
+        elif more["how"] == "qualified":
+            found = _qualified(crossing, one.end.text)
+        else:
+            asked = names.module if more["how"] == "module" else names.meant
+            module = more.get("module", "")
+            found = (asked(f"{module}.{one.end.text}") if module else None) or asked(one.end.text)
+        if found is not None and crossing.file_with(found.id).path != one.file.path:
+            yield one.to(found.id, found.trust, found.by)
+
+
+def _path(crossing: Crossing, one: Stated) -> Named | None:
+    """A file by its path."""
+    homes = ("", one.file.path.rpartition("/")[0])
+    for home in homes if not one.end.text.startswith(".") else homes[::-1]:
+        path = joined(home, one.end.text)
+        row = crossing.file_of.get(path) if path is not None else None
+        if row is not None:
+            return Named(row.base, Trust.EXACT, "path")
+    return None
+
+
+def _qualified(crossing: Crossing, written: str) -> Named | None:
+    """A name of C++: its definition, where there is one; overloads are one."""
+    parts = written.split("::")
+
+    def fits(place: Place) -> bool:
+        home = [part.partition("+")[0] for part in place.home.split(".")] if place.home else []
+        heads = [part for part in parts[:-1] if part]
+        return home[len(home) - len(heads) :] == heads if heads else True
+
+    found = [place for place in crossing.named(parts[-1], _C) if fits(place)]
+    found = [place for place in found if not place.declaration] or found
+    if len({(place.path, place.home) for place in found}) != 1:
+        return None
+    return Named(found[0].id, Trust.UNIQUE_NAME, "only definition of this name")
