@@ -89,7 +89,7 @@ def _spoken(look: Look, text: str) -> _Spoken:
     for at, row in look.draft.imports:
         if row.form.startswith(_AUTO):
             name = row.name.partition("(")[0].strip()
-            how = "directive" if name else "module"
+            how = "module" if row.form == "automodule" else "directive"
             yield at, "documents", name or row.module, how, row.module if name else ""
     for at, name in _directives(look):
         yield at, "documents", name, "directive", module(look.source.offset(at))
