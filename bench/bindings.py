@@ -111,7 +111,7 @@ def main() -> None:
     asked: dict[str, list[Bridge]] = {}
     for row in bridges_from(reader.facts.passed("bridges")):
         if row.end < 0 and row.target:
-            asked.setdefault(row.name, []).append(row)
+            asked.setdefault(dict(row.more).get("as", row.name), []).append(row)  # an operator's under Python's name
     drawn = random.Random(seed).sample(names, min(count, len(names)))
     led = [name for name in drawn if name in asked]
     for name in drawn:
