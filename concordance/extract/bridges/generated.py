@@ -1,0 +1,72 @@
+"""Names that a compiler makes of Protocol Buffers, where code uses them.
+
+In: Python that imports `foo_pb2`, or C++ that includes `foo.pb.h`. Out: an end on each name that may be a message, an
+enumeration or a service of `foo.proto` ("uses"), with the path that the file would have. Which names it has is known
+when all files are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.bridging import Said
+from concordance.extract.look import C_FAMILY, Look
+
+LANGUAGES = (*C_FAMILY, "python")
+WORDS = (b"_pb2", b".pb.h")
+_MADE = re.compile(r"(?P<path>.*?)_pb2(?P<grpc>_grpc)?\Z")
+_CAPITAL = re.compile(rb"\b[A-Z]\w+\b")
+_TEXTS = frozenset(("comment", "string_content", "string_literal", "raw_string_literal", "preproc_include", "string",
+                    "system_lib_string"))  # fmt: skip
+
+
+def ends(look: Look) -> Iterator[Said]:
+    """The names that a file has from generated code."""
+    return _python(look) if look.language == "python" else _c(look)
+
+
+def _python(look: Look) -> Iterator[Said]:
+    for alias, meaning in sorted(look.bound.items()):
+        module, _, name = meaning.rpartition(".")
+        whole = _MADE.match(meaning)
+        part = _MADE.match(module)
+        if whole is not None:
+            yield from _members(look, alias, whole["path"])
+        elif part is not None:
+            for at in look.places(alias):
+                if not _is_member(look, at):
+                    yield Said(at, "uses", name, alias, (("proto", _proto(part["path"])),))
+
+
+def _members(look: Look, alias: str, path: str) -> Iterator[Said]:
+    """What hangs on a generated module."""
+    for at in look.places(alias):
+        rest = re.compile(rb"((?:\s*\.\s*[A-Za-z_]\w*)+)").match(look.data, at + len(alias.encode()))
+        if rest is not None and not _is_member(look, at):
+            names = [part.strip() for part in rest[1].decode().split(".")[1:]]
+            yield Said(at, "uses", ".".join(names), f"{alias}.{'.'.join(names)}", (("proto", _proto(path)),))
+
+
+def _is_member(look: Look, at: int) -> bool:
+    return look.data[max(0, at - 1) : at] == b"."
+
+
+def _proto(module: str) -> str:
+    """The path of the file that a module is made of; a dot at its beginning is the importing file's folder."""
+    level = len(module) - len(module.lstrip("."))
+    return "./" * bool(level) + "../" * (level - 1) + module.lstrip(".").replace(".", "/") + ".proto"
+
+
+def _c(look: Look) -> Iterator[Said]:
+    made = [row.module.removesuffix(".pb.h") + ".proto" for row in look.imports if row.module.endswith(".pb.h")]
+    if not made:
+        return
+    seen = set()
+    for match in _CAPITAL.finditer(look.data):
+        name = match[0]
+        if name not in seen and look.draft.ends.get(match.start()) == match.end():
+            if any(node.type in _TEXTS for node in look.path(match.start())[-2:]):
+                continue
+            seen.add(name)
+            yield Said(match.start(), "uses", name.decode(), name.decode(), (("proto", " ".join(made)),))

@@ -1,0 +1,76 @@
+"""Messages, enumerations and services of Protocol Buffers, and who uses the code that is made of them.
+
+In: names that files take from generated code, with the path of the file that it is made of. Out: a row to the symbol of
+that name. A file is found where its whole path ends so, or beside who uses it; what other projects generate is not
+taken for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.facts.read import Place
+from concordance.link.crossing import Crossing, Stated
+from concordance.link.tree import joined
+from concordance.model import Bridge, Kind, Role, Trust
+
+_SERVICE = re.compile(r"(?:add_)?(\w+?)(?:Stub|Servicer|Servicer_to_server|Service)\Z")
+
+
+def join(crossing: Crossing) -> Iterator[Bridge]:
+    """Uses and messages."""
+    stated = crossing.ends("generated", "uses")
+    if not stated:
+        return
+    files = _Files(crossing)
+    for one in stated:
+        for written in dict(one.end.more)["proto"].split():
+            path = files.path(one, written)
+            place = files.named(path, one.end.name) if path else None
+            if place is not None:
+                yield one.to(place.id, Trust.VIA_IMPORT, f"made of {path.rpartition('/')[2]}", role=Role.READ)
+                break
+
+
+class _Files:
+    """The files of messages."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._by_name: dict[str, list[str]] = {}
+        for row in crossing.files:
+            if row.language == "proto":
+                self._by_name.setdefault(row.path.rpartition("/")[2], []).append(row.path)
+        self._symbols: dict[str, list[Place]] = {}
+
+    def path(self, one: Stated, written: str) -> str:
+        """The file that is meant; "" where it is not here, or may be one of several."""
+        folder = one.file.path.rpartition("/")[0]
+        beside = joined(folder, written) or ""
+        found = self._by_name.get(written.rpartition("/")[2], [])
+        if beside in found or written.startswith("."):
+            return beside if beside in found else ""
+        fits = [path for path in found if f"/{path}".endswith(f"/{written}")]
+        return fits[0] if len(fits) == 1 else ""
+
+    def named(self, path: str, dotted: str) -> Place | None:
+        """What a file defines under a name: in full, a value of an enumeration, or a service by what is made of it."""
+        if path not in self._symbols:
+            self._symbols[path] = self._crossing.symbols(self._crossing.file_of[path])
+        symbols = self._symbols[path]
+        parts = dotted.split(".")
+        for count in range(len(parts), 0, -1):  # what hangs on a message (`FromString`) is made for each
+            home, last = ".".join(parts[: count - 1]), parts[count - 1]
+            alike = [place for place in symbols if place.name == last]
+            for place in alike:
+                if place.home == home:
+                    return place
+            for place in alike:
+                if place.kind == Kind.ENUMERATOR and place.home.rpartition(".")[0] == home:
+                    return place
+        service = _SERVICE.match(parts[0])
+        for place in symbols if service else ():
+            if service is not None and place.kind == Kind.INTERFACE and place.name == service[1]:
+                return place
+        return None
