@@ -50,6 +50,8 @@ class Chains:
         if text is None:
             if word == "def" and holder.kind != "module":
                 self._constructor(holder, arguments[0])
+        elif not text.isidentifier() and "{" not in text:
+            return  # a name that a program fills in later, or one that only getattr() can reach
         elif word == "def_submodule":
             self._say(arguments[0][0], "binds", holder, text, "module", "module")
         elif word == "value" and holder.kind == "enum" and len(arguments) > 1:

@@ -97,7 +97,7 @@ class TableReader:
             return
         label = fields.get("ml_name") or fields.get("name")
         name = tokens.label(label) if label else None
-        if not name or label is None:
+        if not name or label is None or not (name.isidentifier() or "{" in name):
             return
         for field, kind in (("ml_meth", "function"), ("get", "getter"), ("set", "setter"), ("offset", "field")):
             if field in fields and tokens.written(fields[field]) not in _NOTHING:
@@ -334,6 +334,8 @@ def _without_head(tokens: Tokens, elements: list[Stretch]) -> list[Stretch]:
 def _function(tokens: Tokens, stretch: Stretch) -> int:
     """The token that names the function, or the table, behind casts and wrapping macros; -1 for none."""
     start, end = stretch
+    if end - start > 3 and tokens.text[end - 2 : end] == [">", ")"] and tokens.is_name(tokens.partner[end - 1] - 1):
+        return _function(tokens, (tokens.partner[end - 1] + 1, end - 1))  # cast(wrapper<function>)
     if (
         tokens.text[end - 1] == ">"
         and end - start >= 3
