@@ -16,6 +16,7 @@ from concordance.model import KINDS, TYPES, Kind
 
 from .about import ref_of
 from .index import Index
+from .publicly import public_name
 from .shards import MANY, Entry
 
 _FEW = 8  # the same, of namespaces, which files share
@@ -121,6 +122,12 @@ def ranking(index: Index, ids: Iterable[int], counts: Counter[int], most: int, f
     rest = [one for one in some if counts[one] >= least]
     best = nsmallest(most, rest, key=lambda one: (-counts[one], names[one], path_of(one), one))
     rows: list[list[list[Piece]]] = [
-        [[ref_of(index, one)], [kinds[one]], [Mono(path_of(one)[cut:])], [f"{counts[one]:,}"]] for one in best
+        [[_called(index, one)], [kinds[one]], [Mono(path_of(one)[cut:])], [f"{counts[one]:,}"]] for one in best
     ]
     return [Table(["Name", "Kind", "File", "Files that use it"], rows)] if rows else []
+
+
+def _called(index: Index, identity: int) -> Ref:
+    """A link to a symbol by the name that users import it by, where it has one."""
+    ref = ref_of(index, identity)
+    return ref._replace(label=public_name(index, ref.path, index.keys[identity]) or ref.label)
