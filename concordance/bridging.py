@@ -9,6 +9,7 @@ put in place of others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
 from concordance import plugins
@@ -114,7 +115,7 @@ def _is_other(writer: Writer, names: frozenset[str], targets: frozenset[int]) ->
         other = {*had.keys} ^ {*crossed.keys(had.id)}
         if not names.isdisjoint(key.rpartition(".")[2].partition("+")[0] for key in other):
             return True
-    joined = frozenset(plugins.names(BRIDGES))
+    joined = _read()
     if any(end.bridge in joined for file in writer.relinked for end in crossed.ends_of(file)):
         return True
     for old, new in writer.led if targets else ():
@@ -125,8 +126,15 @@ def _is_other(writer: Writer, names: frozenset[str], targets: frozenset[int]) ->
     return False
 
 
+@cache
+def _read() -> frozenset[str]:
+    """The bridges whose ends are joined: under the same name, or by one that `READS` them, too."""
+    names = plugins.names(BRIDGES)
+    return frozenset(names).union(*(getattr(plugins.load(BRIDGES, name), "READS", ()) for name in names))
+
+
 def _unplaced(ends: Iterable[End]) -> list[End]:
     """Ends without where they stand, which a line above moves; of those that nobody joins, only that they are there."""
-    joined = frozenset(plugins.names(BRIDGES))
+    joined = _read()
     plain = (end if end.bridge in joined else end._replace(name="", text="", more=()) for end in ends)
     return [end._replace(line=0, col=0) for end in plain]

@@ -1,6 +1,7 @@
-"""Documentation of operators: `add_docstr(torch.add, …)` in Python, and entries of reST that name what Python calls.
+"""Documentation of operators: `add_docstr(torch.add, …)` in Python, and entries of documents that name what it calls.
 
-`.. autofunction:: torch.add`, `.. automethod::`, and the lists of `.. autosummary::`, read with `.. currentmodule::`.
+`.. autofunction:: torch.add`, `.. automethod::`, and the lists of `.. autosummary::`, read with `.. currentmodule::`; in Markdown
+the same, or as directives of MyST.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from collections.abc import Iterator
 from concordance.extract.bridging import Said
 from concordance.extract.look import Look
 
-LANGUAGES = ("python", "rst")
-WORDS = (b"add_docstr", b"autosummary::", b"autofunction::", b"automethod::")
+LANGUAGES = ("python", "rst", "markdown")
+WORDS = (b"add_docstr", b"autosummary", b"autofunction", b"automethod")
 _ADDERS = re.compile(rb"\b(_?add_docstr\w*)\s*\(")
 _DIRECTIVE = re.compile(
-    r"^(\s*)\.\.\s+(currentmodule|module|py:module|autosummary|autofunction|automethod|py:function)::\s*(\S*)"
+    r"^(\s*)(?:\.\.\s+|[`:]{3,}\{)(currentmodule|module|py:module|autosummary|autofunction|automethod|py:function)"
+    r"(?:::|\})\s*(\S*)"
 )
 _ENTRY = re.compile(r"\s+~?([A-Za-z_][\w.]*)\s*$")
 _NAME = re.compile(r"~?([A-Za-z_][\w.]*)")

@@ -15,6 +15,7 @@ from concordance.link.kernels import Kernels
 from concordance.link.operatortables import Operator, Tables, shared
 from concordance.model import Bridge, Role, Trust
 
+READS = ("structured", "overloads")
 _NATIVE = (("at", "native"), ("native",))
 
 

@@ -13,6 +13,8 @@ from concordance.link.operatortables import Tables
 from concordance.link.registered import BRIDGES, Registered
 from concordance.model import Bridge, Role, Trust
 
+READS = BRIDGES
+
 
 def join(crossing: Crossing) -> Iterator[Bridge]:
     """Registrations and functions."""

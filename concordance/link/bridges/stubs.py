@@ -79,8 +79,8 @@ def _kernel(crossing: Crossing, kernels: Kernels, one: Stated) -> list[Meant]:
     meant = [row for row in crossing.meant(one) if row.target != one.id]
     if meant:
         return meant
-    own = [row for row in crossing.symbols(one.file) if row.name == one.end.text and row.kind == "function"]
-    own = [row for row in own if not row.declaration]
+    named = [row for row in crossing.named(one.end.text) if row.path == one.file.path]
+    own = [row for row in named if row.kind == Kind.FUNCTION and not row.declaration]
     if len(own) == 1:
         return [Meant(own[0].id, Trust.EXACT, "only definition of this name in the file")]
     return kernels.of(one.end.text, (("at", "native"),)) if not own else []
