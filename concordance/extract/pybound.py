@@ -13,7 +13,7 @@ from .bridging import Said
 from .ctokens import Tokens
 from .look import Look
 from .pychains import Chains
-from .pyholders import WRAPS, Holder, Holders, functions_of
+from .pyholders import MODULES, WRAPS, Holder, Holders, functions_of
 from .pytables import TableReader, parameter_names
 
 PYBIND, CPYTHON = "pybind", "cpython"
@@ -195,5 +195,8 @@ class _Reader:
         tokens = self._tokens
         arguments = tokens.within(opened)
         holder = self._holders.value(arguments[0]) if len(arguments) == 1 else None
+        if tokens.text[name - 1] in MODULES and arguments:  # py::module m("name", "what it is");
+            text = tokens.literal(arguments[0])
+            holder = Holder(f"init:{text}") if text else holder
         if holder is not None:
             self._holders.hold(tokens.text[name], holder, self._holders.block(name))

@@ -59,7 +59,8 @@ class Chains:
         elif word in _FUNCTIONS and len(arguments) > 1:
             self._bound(holder, text, arguments[1], arguments[0], "field" if word in _FIELDS else "function")
         elif word in _PROPERTIES:
-            for place, kind in ((1, "getter"), (2, "setter")):
+            read_only = "readonly" in word or "_ro" in word
+            for place, kind in ((1, "getter"), (2, "setter"))[: 1 if read_only else 2]:
                 if place < len(arguments) and self._may_bind(arguments[place]):
                     self._bound(holder, text, arguments[place], arguments[0], kind)
 

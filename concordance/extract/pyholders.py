@@ -148,7 +148,8 @@ class Holders:
             return self._variable("type", spec[0]) if spec else None
         text = tokens.literal(arguments[0])
         if text is not None:
-            return Holder(f"is:{text}") if name in _NAMED else Holder(f"init:{text}") if name in _OLD else None
+            made = name in _OLD or (name in MODULES and tokens.text[start] in _SPACES)
+            return Holder(f"is:{text}") if name in _NAMED else Holder(f"init:{text}") if made else None
         if given[1]:
             chained = tokens.is_(tokens.closed(opened), ".") or name in self._aliases
             holder = self._class(name, given, arguments) if chained or any(part in name for part in _BINDERS) else None

@@ -71,13 +71,17 @@ class Modules:
             self._tables.setdefault(root, set()).add(one.file.id)
 
     @cached_property
-    def _handed(self) -> dict[tuple[int, str], list[Stated]]:
-        """Who hands something to a parameter of a function."""
-        found: dict[tuple[int, str], list[Stated]] = {}
+    def _handed(self) -> dict[tuple[int, str], list[tuple[Stated, Trust]]]:
+        """Who hands something to a parameter of a function; to one of several of its name, that is not sure."""
+        found: dict[tuple[int, str], list[tuple[Stated, Trust]]] = {}
         for one in self.stated:
             if one.end.says == "hands":
-                for target in self._functions(one):
-                    found.setdefault((target, more(one, "argument")), []).append(one)
+                targets = self._functions(one)
+                places = [self._crossing.place(target) for target in targets]
+                several = sum(place is not None and not place.declaration for place in places) > 1
+                for target in targets:
+                    trust = Trust.CANDIDATE if several else Trust.EXACT
+                    found.setdefault((target, more(one, "argument")), []).append((one, trust))
         return found
 
     def _functions(self, one: Stated) -> list[int]:
@@ -166,10 +170,10 @@ class Modules:
         if kind != "parameter":
             return ()
         found: list[Named] = []
-        for call in self._handed.get((one.file.base + 1 + int(place), argument), ()):
+        for call, trust in self._handed.get((one.file.base + 1 + int(place), argument), ()):
             full = _GIVEN.sub(lambda match, call=call: more(call, match[1]) or match[0], name)  # type: ignore[misc]
             if "{" not in full:
-                found += below(self._from(call, 0), full)
+                found += _at_most(below(self._from(call, 0), full), trust)
         return _best(found)
 
     def of(self, one: Stated) -> tuple[Named, ...]:
@@ -202,7 +206,8 @@ class Modules:
             return [n for one in self._used.get((file.id, root), ()) for n in self._from(one, deep)]
         place, _, argument = name.partition(":")
         identity = file.base + 1 + int(place or -1)
-        return [n for one in self._handed.get((identity, argument), ()) for n in self._from(one, deep)]
+        calls = self._handed.get((identity, argument), ())
+        return [named for call, trust in calls for named in _at_most(self._from(call, deep), trust)]
 
     def _from(self, one: Stated, deep: int) -> tuple[Named, ...]:
         return below(self.root(one.file, more(one, "in"), deep), more(one, "path"))
@@ -349,6 +354,10 @@ def _spelled(ends: list[Stated]) -> Iterator[Stated]:
 def below(names: Iterable[Named], path: str) -> tuple[Named, ...]:
     """The names of what hangs on others under a path."""
     return tuple(Named(f"{one.name}.{path}", one.trust) for one in names) if path else tuple(names)
+
+
+def _at_most(names: Iterable[Named], trust: Trust) -> tuple[Named, ...]:
+    return tuple(Named(one.name, min(one.trust, trust)) for one in names)
 
 
 def _best(names: Iterable[Named]) -> tuple[Named, ...]:
