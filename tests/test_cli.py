@@ -81,7 +81,7 @@ def test_the_summary_of_a_build(repo: Path) -> None:
     assert re.fullmatch(r"\d+  \d+ exact, \d+ via import, \d+ names? leads? nowhere known", rows["links"])
     assert re.fullmatch(r"(\d+)  \1 written, 0 unchanged, .* MB, .* claims", rows["pages"])
     steps = re.findall(r"^  (\w+) +[\d.]+ s", shown.stdout, re.M)
-    assert steps == ["collect", "learn", "extract", "check", "history", "index", "link", "pass", "store", "pages"]
+    assert steps == ["collect", "learn", "extract", "check", "history", "index", "link", "bridge", "pass", "store", "pages"]
     again = dict(re.findall(r"^(\w+) +(.*)$", concord("build", cwd=repo).stdout, re.M))
     assert again["files"] == "6  6 unchanged"
     assert re.fullmatch(r"(\d+)  0 written, \1 unchanged, .*", again["pages"])

@@ -11,10 +11,10 @@ from concordance.query.crossings import crossings
 from concordance.query.index import Index
 from concordance.query.operators import COLUMNS, KERNEL, SCHEMA, Operator, base_of, has, more_of, names, operator, tried
 
-HELP = """Says what an operator is made of: its schemas, the kernel behind each dispatch key, its derivative,
-decomposition, meta function, lowering, tests and documentation, each with the line that says so.
+HELP = """Says what an operator is made of, each part with the line that says so.
 
-A name may be the operator's, one overload's, or the one that Python calls it by.
+Parts are its schemas, the kernel behind each dispatch key, its derivative, decomposition, meta function, lowering,
+tests, documentation and callers. A name may be the operator's, one overload's, or the one that Python calls it by.
 
 \b
 concord op add

@@ -11,11 +11,13 @@ from concordance.query.names import subject
 from concordance.query.publicly import called
 from concordance.query.reach import starts_in, starts_of
 
-HELP = """Shows the shortest chains from one name or file to another: calls, imports and bridges between languages, each
-step with the line that says so. Ways by which the one runs the other come first; where there are none, any way.
+HELP = """Shows how one name or file leads to another, by the shortest chain, each step with the line that says so.
+
+Steps are calls, imports and bridges between languages. Ways by which the one runs the other come first; where there are
+none, any way.
 
 \b
-concord path torch.nn.Linear at::native::addmm_cuda
+concord path torch.nn.Linear at::native::addmm_out_cuda
 concord path torch.nn.functional.relu aten/src/ATen/native/Activation.cpp
 concord path Linear.forward linear --chains 3
 """
