@@ -20,6 +20,7 @@ _DIRECTIVE = re.compile(
     r"(?:::|\})\s*(\S*)"
 )
 _ENTRY = re.compile(r"\s+~?([A-Za-z_][\w.]*)\s*$")
+_QUOTED = re.compile(r"[rRuU]?[\"']([A-Za-z_]\w*)[\"']")
 _NAME = re.compile(r"~?([A-Za-z_][\w.]*)")
 
 
@@ -34,8 +35,9 @@ def _python(look: Look) -> Iterator[Said]:
         if first is None:
             continue
         if first.type == "string":
-            name = look.text(first).strip("rbf\"'")
-            yield Said(first.start_byte, "docstring", f"torch.Tensor.{name}", name)
+            name = _QUOTED.fullmatch(look.text(first))
+            if name is not None:
+                yield Said(first.start_byte, "docstring", f"torch.Tensor.{name[1]}", name[1])
         elif first.type == "attribute":
             last = first.child_by_field_name("attribute")
             dotted = look.dotted(first)

@@ -63,6 +63,8 @@ class _Joining:
         if not found:
             written = "default" not in dict(one.end.more)
             found = self._beside(one, self._kernels.of(kernel, _NATIVE, operator.schema, anywhere=written))
+        if loops:  # each of them, and of each all overloads, are in the kernel
+            found = [meant._replace(trust=Trust.EXACT, by="inner loop of a kernel that the build makes") for meant in found]
         if structured:
             key = (one.file.path, operator.schema.local)
             self._structured.setdefault(key, []).extend((one, meant) for meant in found)
@@ -103,11 +105,14 @@ class _Joining:
     def _delegated(self, operator: Operator) -> Iterator[Bridge]:
         """The kernels of the entry that an entry leaves its work to."""
         delegate = operator.more.get("structured_delegate", "")
+        given = set[tuple[str, tuple[str, str], int]]()  # several loops may be of one name
         for other, meant in self._structured.get((operator.stated.file.path, delegate), ()):
             more = (*other.end.more, ("kernel", other.end.text))
             by = f"structured_delegate {delegate}"
             row = operator.stated.to(meant.target, meant.trust, by, role=Role.CALL, more=more)
-            yield row._replace(says="kernel", source=operator.entry)
+            if (operator.name, more[0], meant.target) not in given:
+                given.add((operator.name, more[0], meant.target))
+                yield row._replace(says="kernel", source=operator.entry)
 
     def _checked(self, operator: Operator) -> Iterator[Bridge]:
         """What checks and allocates for a structured operator: named as its functional form is."""
