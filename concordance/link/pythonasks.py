@@ -104,8 +104,11 @@ class Asks:
         left, right = file.left[use], file.right[use]
         if op == Op.NAME:
             place = offers.of_variable(file, left)
+            if place is not None:
+                return place if isinstance(place, str) else ""
+            packages = [value for value in file.values[left] if file.op[value] == Op.PACKAGE]
             imports = [file.left[value] for value in file.values[left] if file.op[value] == Op.IMPORT]
-            return place if isinstance(place, str) else self._missing(file, imports) if place is None else ""
+            return self._missing(file, imports) or (self._spelled(file, packages[0], known) if packages else "")
         if op == Op.IMPORT:
             place = offers.imported(file, left)
             return place if isinstance(place, str) else self._missing(file, [left]) if place is None else ""
