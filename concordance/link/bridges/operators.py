@@ -64,7 +64,8 @@ class _Joining:
             written = "default" not in dict(one.end.more)
             found = self._beside(one, self._kernels.of(kernel, _NATIVE, operator.schema, anywhere=written))
         if loops:  # each of them, and of each all overloads, are in the kernel
-            found = [meant._replace(trust=Trust.EXACT, by="inner loop of a kernel that the build makes") for meant in found]
+            by = "inner loop of a kernel that the build makes"
+            found = [meant._replace(trust=Trust.EXACT, by=by) for meant in found]
         if structured:
             key = (one.file.path, operator.schema.local)
             self._structured.setdefault(key, []).extend((one, meant) for meant in found)
