@@ -135,6 +135,7 @@ def test_a_card_says_what_a_name_is(reader: browser.Reader) -> None:
     link = page.locator(".line code a[data-c]:has-text('Overflow')").last
     link.hover()
     expect(page.locator("#card")).to_contain_text("The sum left the range")
+    expect(page.locator("#card code").first).to_have_text("abacus.Overflow")
     box, name = page.locator("#card").bounding_box(), link.bounding_box()
     assert box and name and (box["y"] >= name["y"] + name["height"] or box["y"] + box["height"] <= name["y"])
     page.keyboard.press("Escape")

@@ -53,6 +53,7 @@ _SMALL = frozenset(
 )
 _PLAIN = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL, Kind.TARGET))  # not of code: nothing calls it
 _AROUND = (Kind.NAMESPACE, Kind.MODULE)  # nothing but what is in it
+_DOCUMENTS = frozenset(("rst", "markdown"))  # whose directives document code
 _INSIDE = 12  # places of the same file that are named one by one
 _FEW = 8  # other files that are named one by one
 _FIELD = KINDS.index(Kind.FIELD)
@@ -255,7 +256,7 @@ class Structure:
         """The path by which users import it, and who says so."""
         dotted, by = public(self.about.index, self.path, symbol.key)
         if dotted:
-            word = " by " if self.about.index.language_of(by or self.path) == self.language else ", documented in "
+            word = ", documented in " if self.about.index.language_of(by or self.path) in _DOCUMENTS else " by "
             told: list[Piece] = ["imported as ", Mono(dotted)]
             yield [*told, word, Ref(To.FILE, by, "", "/".join(by.split("/")[-2:]))] if by else told
 
