@@ -52,13 +52,13 @@ class Kernels:
         ]
         for space in spaces:
             wanted = (*space, *parts[:-1])
-            found = [one for one in defined if _spaces(one) == wanted]
+            found = [one for one in defined if spaces_around(one) == wanted]
             if found:
                 return self._told(found, schema, f"in namespace {'::'.join(wanted)}")
-        outside = [one for one in defined if one.kind == Kind.FUNCTION and _ends(_spaces(one), parts[:-1])]
+        outside = [one for one in defined if one.kind == Kind.FUNCTION and _ends(spaces_around(one), parts[:-1])]
         if schema is not None:
             outside = [one for one in outside if fit(schema.types, self._takes(one))]
-        if anywhere and len({(one.path, _spaces(one)) for one in outside}) == 1:
+        if anywhere and len({(one.path, spaces_around(one)) for one in outside}) == 1:
             told = self._told(outside, schema, "")
             by = "only definition of this name"
             return [one._replace(trust=min(one.trust, Trust.UNIQUE_NAME), by=by) for one in told]
@@ -91,7 +91,7 @@ class Kernels:
         """The definitions of what is declared somewhere: of the same name, in the same namespace."""
         rows = self._crossing.named(declared.name, C_FAMILY)
         rows = [one for one in rows if not one.declaration and one.kind in _FUNCTIONS]
-        return [one for one in rows if _spaces(one) == _spaces(declared)]
+        return [one for one in rows if spaces_around(one) == spaces_around(declared)]
 
     def _takes(self, one: Place) -> list[str]:
         """The types of a function's parameters, as they are written; [] where they are not known."""
@@ -119,7 +119,7 @@ class Kernels:
         return [Meant(one.id, Trust.CANDIDATE, by) for one in found]
 
 
-def _spaces(one: Place) -> tuple[str, ...]:
+def spaces_around(one: Place) -> tuple[str, ...]:
     """The namespaces around a symbol, without those that have no name."""
     return tuple(_NUMBER.sub("", part) for part in one.home.split(".") if part and not part.startswith("("))
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from concordance.model import Trust
+from concordance.model import Kind, Trust
 
 from .crossing import Crossing, Meant, Stated
-from .kernels import Kernels
+from .kernels import Kernels, spaces_around
 from .operatortables import Tables
 
 BRIDGES = ("registry", "library")
@@ -45,11 +45,18 @@ class Registered:
         place, is_python = self._crossing.place(one.id), one.end.bridge == "library"
         if is_python and place is not None and place.name == one.end.text and place.line == one.end.line:
             return [Meant(one.id, Trust.EXACT, "function that is registered")]
-        meant = [row for row in self._crossing.meant(one) if row.target != one.id]
+        meant = [row for row in self._crossing.meant(one) if row.target != one.id and not self._is_macro(row.target)]
         if is_python:
             return meant
         operator = self._tables.named(one.end.name, one.file.path)
         schema = operator.schema if operator and operator.schema.types else None
         if meant:
             return self._kernels.narrowed(self._kernels.defined(meant), schema)
-        return self._kernels.of(one.end.text, (("at", "native"),), schema)
+        around = spaces_around(place) if place is not None else ()
+        homes = [around[:depth] for depth in range(len(around), -1, -1)]
+        return self._kernels.of(one.end.text, [*homes, ("at", "native")], schema)
+
+    def _is_macro(self, target: int) -> bool:
+        """Whether a name is a macro's, in which a registration is made: what it registers is known by its name."""
+        place = self._crossing.place(target)
+        return place is not None and place.kind == Kind.MACRO

@@ -1,7 +1,7 @@
 """Documentation of operators: `add_docstr(torch.add, …)` in Python, and entries of documents that name what it calls.
 
-`.. autofunction:: torch.add`, `.. automethod::`, and the lists of `.. autosummary::`, read with `.. currentmodule::`; in
-Markdown the same, or as directives of MyST.
+`.. autofunction:: torch.add`, `.. automethod::`, and the lists of `.. autosummary::`, read with `.. currentmodule::`;
+in Markdown the same, or as directives of MyST.
 """
 
 from __future__ import annotations

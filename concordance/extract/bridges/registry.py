@@ -17,6 +17,7 @@ from concordance.extract.operatorschema import DEFAULT, full_name, parsed
 LANGUAGES = C_FAMILY
 WORDS = (b"TORCH_LIBRARY", b"RegisterOperators")
 _BLOCK = re.compile(r"\w*TORCH_LIBRARY(?:_FRAGMENT|_IMPL)?(?:_EXPAND)?")
+_DEFINE = re.compile(rb"(?m)^[ \t]*#[ \t]*define\b(?:[^\n\\]|\\\r?\n|\\.)*\n")
 _DEVICE = re.compile(r"k[A-Z]\w*")
 _ANY = "CompositeImplicitAutograd"  # what a kernel is for that is given with the schema
 _PASSED = ("makeFallthrough", "makeNamedNotSupported", "makeFromBoxedFunction")
@@ -28,8 +29,10 @@ def ends(look: Look) -> Iterator[Said]:
     """The operators that a file registers, and their kernels."""
     data = look.data
     first = min(at for word in WORDS if (at := data.find(word)) >= 0)
-    for said in _registered(Tokens(data[first:]), b"RegisterOperators" in data):
-        yield said._replace(at=first + said.at)
+    before = bytearray(b" " * first)  # of what stands before the first, only macros matter
+    for match in _DEFINE.finditer(data, 0, first):
+        before[match.start() : match.end()] = match[0]
+    yield from _registered(Tokens(bytes(before) + data[first:]), b"RegisterOperators" in data)
 
 
 def _registered(tokens: Tokens, older: bool) -> Iterator[Said]:
