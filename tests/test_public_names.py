@@ -75,6 +75,21 @@ def test_every_command_takes_and_shows_a_public_name(folder: Path) -> None:
         assert "pkg.Tree.grow" in {row["called"] for row in repository.impact("pkg.inner.core.plant")}
 
 
+def test_a_public_name_says_who_gives_it(tmp_path: Path) -> None:
+    files = {
+        "pkg/__init__.py": "from . import _a as a\nfrom ._b import B\nfrom .c import C\n",
+        "pkg/_a.py": "class A: ...\n", "pkg/_b.py": "class B: ...\n", "pkg/c.py": "class C: ...\n\n\nclass D: ...\n",
+        "docs/c.rst": ".. autoclass:: pkg.c.C\n",
+    }  # fmt: skip
+    Book(tmp_path, files)
+    with Facts(str(tmp_path / "kept")) as facts:
+        names = PublicNames(facts.passed(PUBLIC))
+    assert names.of("pkg/_a.py", ["A"]) == ("pkg.a.A", "pkg/__init__.py")
+    assert names.of("pkg/_b.py", ["B"]) == ("pkg.B", "pkg/__init__.py")
+    assert names.of("pkg/c.py", ["C"]) == ("pkg.c.C", "docs/c.rst")
+    assert names.of("pkg/c.py", ["D"]) == ("pkg.c.D", "")
+
+
 def test_overloads_have_one_name_together(folder: Path) -> None:
     stub = "class Box:\n    def open(self, n: int) -> int: ...\n    def open(self, n: str) -> str: ...\n"
     program.write(folder, {"pkg/__init__.pyi": "from ._box import Box as Box\n", "pkg/_box.pyi": stub})

@@ -92,6 +92,7 @@ class _Search:
                 self.by_dotted.setdefault(dotted, path)
         self.brought = {path: _by_name(one.brought) for path, one in modules.items()}
         self.exports = {path: self._exports(path) for path in modules}
+        self.handed: dict[str, str] = {}  # by private module, the package that hands it on
         self._known: dict[Found, Found | None] = {}
 
     # --- what modules offer
@@ -228,6 +229,7 @@ class _Search:
                     continue
                 if self._reason(path, name, there) is not None and found[there[0]] == self.dotted[there[0]]:
                     found[there[0]] = f"{dotted}.{name}"
+                    self.handed[there[0]] = path
         return found
 
     def _key(self, path: str, dotted: str, name: str, there: Found, reason: int) -> _Key:
@@ -236,8 +238,9 @@ class _Search:
         parts = whole.split(".")
         unlisted = name not in (self.exports[path] or ())
         renamed = bool(there[1]) and name != there[1]
+        by = self.handed.get(path, path)
         apart = -len({*parts} & {part.strip("_") for part in self.dotted[there[0]].split(".")})
-        return _Key(sum(map(is_private, parts)), reason, len(parts), unlisted, renamed, apart, len(whole), whole, path)
+        return _Key(sum(map(is_private, parts)), reason, len(parts), unlisted, renamed, apart, len(whole), whole, by)
 
     def _reason(self, path: str, name: str, there: Found) -> int | None:
         """Why what a module has under a name may be called so; None where it only uses it."""
