@@ -103,7 +103,9 @@ class TableReader:
             if field in fields and tokens.written(fields[field]) not in _NOTHING:
                 place = _function(tokens, fields[field])
                 if place >= 0:
-                    yield self._binds(place, name, f"table:{table}", kind)
+                    said = self._binds(place, name, f"table:{table}", kind)
+                    owned = kind == "field" and tokens.is_(place - 1, ",") and tokens.is_name(place - 2)
+                    yield said._replace(text=f"{tokens.text[place - 2]}::{said.text}") if owned else said
 
     def _slot(self, table: str, fields: dict[str, Stretch]) -> Iterator[Said]:
         tokens = self._tokens

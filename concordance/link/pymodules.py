@@ -260,12 +260,13 @@ class Modules:
             return made
         name = made or name  # CMake knows the last part only
         named = {full for full, _ in built if full.endswith(f".{name}")}
-        said = named | self._imported.get(name, set())
+        stubbed = self._stubbed.get(name, set())
+        said = named | stubbed | self._imported.get(name, set())
         if len(said) > 1:
             near = {full: sum(part in file.path.split("/") for part in full.split(".")[:-1]) for full in said}
             most = max(near.values())
             nearest = {full for full in said if near[full] == most}
-            said = nearest & named or nearest
+            said = nearest & named or nearest & stubbed or nearest
         return next(iter(said)) if len(said) == 1 else made
 
     def _is_short(self, module: str) -> bool:
@@ -289,13 +290,19 @@ class Modules:
         return found
 
     @cached_property
-    def _imported(self) -> dict[str, set[str]]:
-        """Modules that Python imports or has a stub of, by their last part."""
+    def _stubbed(self) -> dict[str, set[str]]:
+        """Modules that have a stub, by their last part."""
         found: dict[str, set[str]] = {}
         for row in self._crossing.files:
             if row.path.endswith(STUBS):
                 name = self.stub(row)
                 found.setdefault(name.rpartition(".")[2], set()).add(name)
+        return found
+
+    @cached_property
+    def _imported(self) -> dict[str, set[str]]:
+        """Modules that Python imports, by their last part."""
+        found: dict[str, set[str]] = {}
         for name in self._crossing.asks:
             parts = name.split(".")
             for place in range(1, len(parts)):
