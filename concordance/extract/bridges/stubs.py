@@ -14,7 +14,7 @@ from concordance.extract.bridging import Said
 from concordance.extract.look import C_FAMILY, Look
 
 LANGUAGES = C_FAMILY
-WORDS = (b"_DISPATCH", b"_stub")
+WORDS = (b"_DISPATCH(", b"_stub")
 _MACRO = re.compile(rb"\b(DECLARE|DEFINE|REGISTER)_(?:([A-Z0-9_]+)_)?DISPATCH\s*\(([^;{}]*?)\)\s*(?:;|$)", re.M)
 _NAME = re.compile(rb"((?:\w+\s*::\s*)*)([A-Za-z_]\w*)\s*$")
 _KERNEL = re.compile(
