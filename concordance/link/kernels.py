@@ -99,7 +99,7 @@ class Kernels:
         if stated is None:
             return []
         beside = [row for row in self._crossing.named(one.name, C_FAMILY) if row.path == one.path]
-        own = [row.id for row in beside if row.kind == Kind.FUNCTION and not row.declaration]
+        own = [row.id for row in beside if row.kind in _FUNCTIONS and not row.declaration]
         number = own.index(one.id) if one.id in own else -1
         return stated.get(number, "").split(";")
 

@@ -20,7 +20,7 @@ def ends(look: Look) -> Iterator[Said]:
     """The overloads that a file defines, and functions of tensors, which may have overloads in other files."""
     found: dict[str, list[tuple[int, str]]] = {}
     for one in look.draft.definitions:
-        if one.kind == Kind.FUNCTION and not one.declaration:
+        if one.kind in (Kind.FUNCTION, Kind.METHOD) and not one.declaration:
             types = " ; ".join(parameter.annotation for parameter in one.parameters)
             found.setdefault(one.name, []).append((one.at, types))
     for name, overloads in found.items():

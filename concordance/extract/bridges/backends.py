@@ -1,0 +1,38 @@
+"""Tables of a backend: the operators that it has kernels for, by lists under `supported`, `autograd` and their like.
+
+A table is known by its form: a YAML file that says `backend: XLA` and `cpp_namespace: torch_xla` outside of all else.
+What a build makes the kernels of (`full_codegen`) has none that is written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.bridging import Said
+from concordance.extract.look import Look
+from concordance.extract.operatorschema import full_name
+
+LANGUAGES = ("yaml",)
+WORDS = (b"cpp_namespace:",)
+_SAYS = re.compile(rb"(?m)^(backend|cpp_namespace|class_name):[ \t]*([\w:]+)")
+_LIST = re.compile(rb"(?m)^(\w+):[ \t]*(?:#.*)?\r?\n((?:[ \t]*(?:-[ \t][^\n]*|#[^\n]*)?\r?\n?)+)")
+_ITEM = re.compile(rb"(?m)^[ \t]*-[ \t]+([\w:.]+)[ \t]*(?:#.*)?\r?$")
+_WRITTEN = ("supported", "autograd")
+
+
+def ends(look: Look) -> Iterator[Said]:
+    """The operators of a backend."""
+    said = {match[1].decode(): match[2].decode() for match in _SAYS.finditer(look.data)}
+    backend, space = said.get("backend", ""), said.get("cpp_namespace", "")
+    if not backend or not space:
+        return
+    home = f"{space}::{said.get('class_name') or backend + 'NativeFunctions'}"
+    for match in _LIST.finditer(look.data):
+        section = match[1].decode()
+        key = f"Autograd{backend}" if section == "autograd" else backend
+        for item in _ITEM.finditer(look.data, match.start(2), match.end(2)):
+            name = full_name(item[1].decode())
+            if name:
+                more = (("key", key), ("list", section))
+                yield Said(item.start(1), "kernel", name, home if section in _WRITTEN else "", more)
