@@ -1,17 +1,21 @@
 """Tests of operators by tables: each joined with the operator that it tests.
 
-In: the names of tables of tests. Out: rows to operators. A name that no operator has (`masked.sum`, a function of
-Python) gives none.
+In: the names of tables of tests. Out: rows to operators. A name that no operator has may be that of a function of
+Python (`nn.functional.cross_entropy`): what is tested then is the operator that it calls under a longer name
+(`cross_entropy_loss`). What else it calls is not what the test is of.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from concordance.link.crossing import Crossing, Stated
 from concordance.link.operatornames import OperatorNames
 from concordance.link.operatortables import Operator
-from concordance.model import Bridge, Trust
+from concordance.model import ROLES, Bridge, Kind, Role, Trust
+
+_CALL = 1 << ROLES.index(Role.CALL)
 
 
 def join(crossing: Crossing) -> Iterator[Bridge]:
@@ -20,20 +24,28 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
     if not stated:
         return
     names = crossing.once(OperatorNames)
+    functions = _Functions(crossing, names)
     for one in stated:
-        for found, by in _tested(names, one):
-            if found:
-                trust = Trust.EXACT if by != "operator of this name" else Trust.UNIQUE_NAME
-                more = tuple(pair for pair in one.end.more if pair[0] in ("class", "variant_test_name"))
-                row = one.to(found[0].entry, trust, by, name=found[0].base, more=(*more, ("test", one.end.name)))
-                yield row
-                break
+        more = tuple(pair for pair in one.end.more if pair[0] in ("class", "variant_test_name"))
+        more = (*more, ("test", one.end.name))
+        found, by = next(((found, by) for found, by in _tested(names, one) if found), ([], ""))
+        if found:
+            trust = Trust.EXACT if by != "operator of this name" else Trust.UNIQUE_NAME
+            yield one.to(found[0].entry, trust, by, name=found[0].base, more=more)
+            continue
+        by = f"called by {_plain(one)}, which is tested"
+        for operator in functions.called(_plain(one)):
+            yield one.to(operator.entry, Trust.VIA_IMPORT, by, name=operator.base, more=more)
+
+
+def _plain(one: Stated) -> str:
+    """The name under the package that a test is of."""
+    return dict(one.end.more).get("torch_opinfo_name", one.end.name).removeprefix("_refs.")
 
 
 def _tested(names: OperatorNames, one: Stated) -> Iterator[tuple[list[Operator], str]]:
     """What may be tested, the surest first."""
-    more, near = dict(one.end.more), one.file.path
-    name = more.get("torch_opinfo_name", one.end.name).removeprefix("_refs.")
+    more, near, name = dict(one.end.more), one.file.path, _plain(one)
     if more["class"].startswith("Foreach"):
         yield names.of(f"torch._foreach_{name}", near), "the name that is tested"
     if "aten_name" in more and not name.startswith("_masked"):
@@ -44,3 +56,33 @@ def _tested(names: OperatorNames, one: Stated) -> Iterator[tuple[list[Operator],
         yield names.of(more["op"], near), "what the test calls"
     if "masked" not in name:  # whose functions are called as operators are, and are none
         yield names.of_name(f"aten::{name.rpartition('.')[2]}", near), "operator of this name"
+
+
+class _Functions:
+    """Functions of Python, and the operators that each calls."""
+
+    def __init__(self, crossing: Crossing, names: OperatorNames) -> None:
+        self._crossing, self._names = crossing, names
+
+    @cached_property
+    def _asked(self) -> dict[int, list[str]]:
+        """The names that each function asks other languages for, to call them."""
+        found: dict[int, list[str]] = {}
+        for dotted, asks in sorted(self._crossing.asks.items()):
+            for ask in asks:
+                if ask.roles & _CALL:
+                    found.setdefault(ask.user, []).append(dotted)
+        return found
+
+    def called(self, name: str) -> list[Operator]:
+        """The operators of a longer name that the function of a name calls, where there is but one such function."""
+        home, _, last = name.rpartition(".")
+        if not home:
+            return []
+        rows = [one for one in self._crossing.named(last, ("python",)) if one.kind == Kind.FUNCTION and not one.home]
+        rows = [one for one in rows if f"{self._crossing.module_of(one.path)}.".startswith(f"torch.{home}.")]
+        if len(rows) != 1:
+            return []
+        asked = (self._names.of(dotted, rows[0].path) for dotted in self._asked.get(rows[0].id, ()))
+        found = {one[0].base: one[0] for one in asked if one}
+        return [one for one in found.values() if one.schema.base.startswith(last)]
