@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 
 GAP = "…"
 LONGEST = 400
+_FARTHEST = 300  # words and signs of a call that are looked at
 _TOKEN = re.compile(
     rb"(?P<raw>R\"(?P<mark>[^()\s\\]{0,16})\(.*?\)(?P=mark)\"|r#*\".*?\"#*(?!\w))"
     rb"|(?P<text>(?:u8|[LuU@b$])?\"(?:[^\"\\]|\\.)*\")"
@@ -67,7 +69,7 @@ def said(data: bytes, at: int, streams: bool = False) -> str:
     before = b""
     fresh, skip = True, False  # at the start of an argument; in one that is no message
     depth_end = False
-    for token in _TOKEN.finditer(data, at, min(len(data), at + 6000)):
+    for token in islice(_TOKEN.finditer(data, at, min(len(data), at + 6000)), _FARTHEST):
         kind, word = token.lastgroup or "", token[0]
         if kind == "comment":
             continue
