@@ -62,15 +62,17 @@ def unescaped(text: str) -> str:
     return _ESCAPE.sub(lambda match: _ESCAPED.get(match[0], " "), text) if "\\" in text else text
 
 
-def said(data: bytes, at: int, streams: bool = False) -> str:
-    """The message in the arguments behind a bracket that opens before an offset; with what is streamed to it after."""
+def said(data: bytes, at: int, streams: bool = False) -> tuple[str, int]:
+    """The message in the arguments behind a bracket that opens before an offset, with what is streamed to it after; and
+    where the call ends, as far as it was looked at."""
+    end = at
     parts: list[str] = []
     open_: list[bool] = []  # whether each bracket that is open is of a call that makes text
     before = b""
     fresh, skip = True, False  # at the start of an argument; in one that is no message
     depth_end = False
     for token in islice(_TOKEN.finditer(data, at, min(len(data), at + 6000)), _FARTHEST):
-        kind, word = token.lastgroup or "", token[0]
+        kind, word, end = token.lastgroup or "", token[0], token.end()
         if kind == "comment":
             continue
         if kind == "mark":
@@ -79,7 +81,7 @@ def said(data: bytes, at: int, streams: bool = False) -> str:
             break
         if kind == "open":
             open_.append(word == b"(" and (before in _MAKERS or not re.match(rb"\w|>|\]", before[-1:])))
-            parts.append("" if open_[-1] else GAP)
+            parts.append("" if open_[-1] or skip else GAP)
         elif kind == "close":
             if not open_:
                 if not streams:
@@ -96,19 +98,19 @@ def said(data: bytes, at: int, streams: bool = False) -> str:
             before = word
             continue
         elif kind in ("text", "raw", "template"):
-            if skip and not parts:
+            if skip:
                 pass
             elif all(open_) and before not in (b"?", b":", b"==", b"["):
                 parts.append(_literal(kind, word))
             else:
                 parts.append(GAP)
         elif kind in ("name", "letter", "choice", "other") and not (kind == "name" and word in _MAKERS):
-            if fresh and not parts:
+            if fresh and not any(parts):
                 skip = True  # a condition, or a place: its own literals are none of the message's
-            parts.append(GAP) if parts else None
+            parts.append("" if skip else GAP)
         fresh = fresh and (kind in ("colons", "open") or word in _MAKERS)
         before = word
-    return joined(parts)
+    return joined(parts), end
 
 
 def _literal(kind: str, word: bytes) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from tree_sitter import Node
 
@@ -43,6 +44,7 @@ _HOLDERS = frozenset(
     ("list", "tuple", "dictionary", "binary_operator", "parenthesized_expression", "conditional_expression")
 )
 _DEEPEST = 3
+_FARTHEST = 3000  # words and signs of one call of Meson
 
 
 def ends(look: Look) -> Iterator[Said]:
@@ -183,8 +185,12 @@ def _make(look: Look) -> _Found:
 
 def _meson(look: Look) -> _Found:
     """The texts of a call, and those of the lists that the file gives a name."""
+    until = 0
     for match in _MESON.finditer(look.data):
+        if match.start() < until:
+            continue
         words = list(_meson_words(look.data, match.end(), 1))
+        until = words[-1][0] if words else until
         if words and words[0][1]:
             for at, text, name in words[1:]:
                 for place, word in [(at, text)] if text else _meson_held(look.data, name):
@@ -196,7 +202,7 @@ def _meson_words(data: bytes, at: int, depth: int) -> Iterator[tuple[int, str, s
     """The texts and names up to the bracket that closes, or to the end of the statement where none is open; what has
     a key is none of the sources, but for `sources`."""
     least, skip = depth, False
-    for token in _MESON_WORD.finditer(data, at):
+    for token in islice(_MESON_WORD.finditer(data, at), _FARTHEST):
         depth += bool(token["open"]) - bool(token["close"])
         if depth < least or (not depth and token["line"]):
             return

@@ -82,9 +82,11 @@ def ends(look: Look) -> Iterator[Said]:
 
 
 def _called(look: Look, pattern: re.Pattern[bytes]) -> Iterator[tuple[int, str, str]]:
-    """Calls in a language with C's brackets."""
+    """Calls in a language with C's brackets; what is called inside of another is part of it."""
+    until = 0
     for match in pattern.finditer(look.data):
-        message = said(look.data, match.end())
+        message, end = said(look.data, match.end()) if match.start() >= until else ("", until)
+        until = end
         if message and not _is_text(look, match.start()):
             groups = match.groupdict()
             name = (groups.get("thrown") or groups.get("called") or b"").decode("utf-8", "replace")
@@ -94,19 +96,17 @@ def _called(look: Look, pattern: re.Pattern[bytes]) -> Iterator[tuple[int, str, 
 def _of_c(look: Look) -> Iterator[tuple[int, str, str]]:
     """Calls of C and its family, macros among them, and what is thrown."""
     data = look.data
-    seen = set()
-    for word, pattern in _C:
-        for match in pattern.finditer(data) if word in data else ():
-            start = match.start()
-            while start and (data[start - 1 : start].isalnum() or data[start - 1 : start] == b"_"):
-                start -= 1
-            if match.end() in seen:
-                continue
-            seen.add(match.end())
-            message = said(data, match.end(), streams=True)
-            if message and not _is_text(look, start) and not _is_defined(look, start):
-                written = data[start : match.end() - 1].decode("utf-8", "replace")
-                yield start, " ".join(written.removeprefix("throw").split()).removeprefix("new "), message
+    spans = {match.end(): match.start() for word, fits in _C if word in data for match in fits.finditer(data)}
+    until = 0
+    for opened, start in sorted(spans.items()):
+        while start and (data[start - 1 : start].isalnum() or data[start - 1 : start] == b"_"):
+            start -= 1  # noqa: PLW2901
+        if start < until:
+            continue
+        message, until = said(data, opened, streams=True)
+        if message and not _is_text(look, start) and not _is_defined(look, start):
+            written = data[start : opened - 1].decode("utf-8", "replace")
+            yield start, " ".join(written.removeprefix("throw").split()).removeprefix("new "), message
 
 
 def _is_text(look: Look, at: int) -> bool:
