@@ -30,7 +30,7 @@ _DEEPEST = 6  # macros that are filled in inside one another
 _LONGEST = 40_000  # characters of a text that is filled in
 
 
-class _Macro(NamedTuple):
+class Macro(NamedTuple):
     parameters: tuple[str, ...]
     body: str
 
@@ -60,7 +60,7 @@ def enter(draft: Draft) -> None:
             continue
         given, size = found
         end = match.end() - 1 + size
-        text = _filled(macros, match[1].decode(), given, _DEEPEST)
+        text = filled(macros, match[1].decode(), given, _DEEPEST)
         for made in _functions(text):
             draft.define(
                 Kind.FUNCTION, made.name, at, at, end, signature=made.head, occurs=False, nests=False,
@@ -68,13 +68,13 @@ def enter(draft: Draft) -> None:
             )  # fmt: skip
 
 
-def _macros(data: bytes) -> dict[str, _Macro]:
+def _macros(data: bytes) -> dict[str, Macro]:
     found = {}
     for match in _DEFINE.finditer(data):
         body = _COMMENT.sub(" ", match[3].decode("utf-8", "replace").replace("\\\r\n", "\n").replace("\\\n", "\n"))
         if "{" in body or "(" in body:
             parameters = tuple(part.strip() for part in match[2].decode("utf-8", "replace").split(","))
-            found[match[1].decode()] = _Macro(parameters, body)
+            found[match[1].decode()] = Macro(parameters, body)
     return found
 
 
@@ -113,7 +113,7 @@ def _arguments(text: str) -> tuple[list[str], int] | None:
     return None
 
 
-def _filled(macros: dict[str, _Macro], name: str, given: list[str], deep: int) -> str:
+def filled(macros: dict[str, Macro], name: str, given: list[str], deep: int) -> str:
     """A macro's body with its arguments in it, and the macros in it filled in, too."""
     macro = macros[name]
     if len(given) > len(macro.parameters) and macro.parameters[-1:] == ("...",):
@@ -126,7 +126,7 @@ def _filled(macros: dict[str, _Macro], name: str, given: list[str], deep: int) -
     return _nested(macros, body, deep) if deep else body
 
 
-def _nested(macros: dict[str, _Macro], body: str, deep: int) -> str:
+def _nested(macros: dict[str, Macro], body: str, deep: int) -> str:
     parts, at = [], 0
     for match in _WORD.finditer(body):
         opened = match.end() + len(body[match.end() :]) - len(body[match.end() :].lstrip())
@@ -135,7 +135,7 @@ def _nested(macros: dict[str, _Macro], body: str, deep: int) -> str:
         found = _arguments(body[opened:])
         if found is not None and len(body) < _LONGEST:
             given, size = found
-            parts += [body[at : match.start()], _filled(macros, match[0], given, deep - 1)]
+            parts += [body[at : match.start()], filled(macros, match[0], given, deep - 1)]
             at = opened + size
     return "".join([*parts, body[at:]])
 

@@ -6,14 +6,21 @@ schema. A function without a name is known by what stands around it.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import cached_property
 
+from concordance.extract.cmade import Macro, filled
+from concordance.extract.ctokens import Tokens
+from concordance.extract.registrations import calls
 from concordance.model import Kind, Trust
 
-from .crossing import Crossing, Meant, Stated
+from .crossing import Crossing, Meant, Row, Stated
 from .kernels import Kernels, spaces_around
-from .operatortables import Tables
+from .operatortables import Tables, shared
 
+_TEXT = re.compile(r"(?<!#)#\s*([A-Za-z_]\w*)")  # a parameter of a macro whose text is meant
+_DEEPEST = 6
 BRIDGES = ("registry", "library")
 
 
@@ -23,12 +30,44 @@ class Registered:
     def __init__(self, crossing: Crossing) -> None:
         self._crossing, self._tables = crossing, crossing.once(Tables)
         self._kernels = crossing.once(Kernels)
+        self._known: dict[int, dict[str, Macro]] = {}  # by file
 
     @cached_property
     def all(self) -> list[tuple[Stated, list[Meant]]]:
         """Every registration of a kernel, with the functions that it means."""
         stated = [one for bridge in BRIDGES for one in self._crossing.ends(bridge, "kernel", "meta")]
+        stated += [made for one in self._crossing.ends("registry", "uses") for made in self._made(one)]
         return [(one, self._functions(one)) for one in stated]
+
+    @cached_property
+    def _macros(self) -> dict[str, list[Stated]]:
+        found: dict[str, list[Stated]] = {}
+        for one in self._crossing.ends("registry", "macro"):
+            found.setdefault(one.end.name, []).append(one)
+        return found
+
+    def _seen_from(self, file: Row) -> dict[str, Macro]:
+        """The macros that a file may use: of several of a name its own, else the one that lies nearest."""
+        found = {}
+        for name, stated in self._macros.items():
+            best = max(stated, key=lambda one: (one.file.id == file.id, shared(one.file.path, file.path)))
+            parameters = tuple(part.strip() for part in best.end.more[0][1].split(","))
+            found[name] = Macro(parameters, _TEXT.sub(r'"\1"', best.end.text))
+        return found
+
+    def _made(self, one: Stated) -> Iterator[Stated]:
+        """The registrations that a macro makes where it is used, as if they were written there."""
+        if one.end.name not in self._macros:
+            return
+        known = self._known.get(one.file.id)
+        if known is None:
+            known = self._known[one.file.id] = self._seen_from(one.file)
+        more = dict(one.end.more)
+        tokens = Tokens(filled(known, one.end.name, one.end.text.split("\x1f"), _DEEPEST).encode())
+        for said in calls(tokens, (0, len(tokens)), more["holder"], more["space"], more["key"]):
+            if said.says == "kernel":
+                end = one.end._replace(says="kernel", name=said.name, text=said.text, more=said.more)
+                yield one._replace(end=end)
 
     @cached_property
     def by_name(self) -> dict[str, list[tuple[Stated, list[Meant]]]]:

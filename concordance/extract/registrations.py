@@ -1,0 +1,129 @@
+"""One registration of an operator in C++: `m.def("op(Tensor a) -> Tensor", &f)`, `m.impl("op", TORCH_FN(f))`.
+
+In: the tokens of a file, or of a macro that is filled in, and where the calls stand. Out: schemas and kernels by the
+operators' names. A kernel that only passes on to the next key is none. Of a function that is made of another by a
+template (`wrapped<decltype(&f), &f>`), the other is the kernel.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .bridging import Said
+from .ctokens import Stretch, Tokens
+from .operatorschema import DEFAULT, full_name, parsed
+
+_DEVICE = re.compile(r"k[A-Z]\w*")
+ANY = "CompositeImplicitAutograd"  # what a kernel is for that is given with the schema
+_OPERATORS = ("at", "Tensor")  # homes of functions that call an operator
+_PASSED = ("makeFallthrough", "makeNamedNotSupported")
+_WRAPPING = frozenset(("TORCH_FN", "TORCH_FN_TYPE", "TORCH_BOX", "static_cast", "dispatch", "torch", "c10", "at",
+                       "decltype", "CppFunction", "makeFromUnboxedFunction", "makeFromBoxedFunction"))  # fmt: skip
+
+
+def calls(tokens: Tokens, stretch: Stretch, holder: str, space: str, key: str) -> Iterator[Said]:
+    """The registrations that are made through a variable, between two places."""
+    for at in range(*stretch):
+        if tokens.text[at] == holder and tokens.is_(at + 1, ".") and tokens.is_(at + 3, "("):
+            method = tokens.text[at + 2]
+            if method in ("def", "impl"):
+                yield from given(tokens, tokens.within(at + 3), space, key, method == "def")
+
+
+def given(tokens: Tokens, arguments: list[Stretch], space: str, key: str, defines: bool) -> Iterator[Said]:
+    """One registration: a schema or a name, then perhaps a kernel."""
+    found = _literal(tokens, arguments[0]) if arguments else None
+    if found is None:
+        return
+    at, text = found
+    schema = parsed(text)
+    name = full_name(schema.local if schema else text, (schema.namespace if schema else "") or space or DEFAULT)
+    if not name or ("::" not in text and not space):
+        return
+    if defines:
+        yield Said(tokens.at[at], "schema", name, text, (("schema", text),))
+    given = arguments[1:]
+    if len(given) > 1 and _is_key(tokens, given[0]):  # m.impl("op", torch::kCUDA, &f)
+        key, given = tokens.text[given[0][1] - 1].removeprefix("k"), given[1:]
+    for argument in given[:1]:
+        kernel = _kernel(tokens, argument)
+        if kernel is not None:
+            place, written = kernel
+            yield Said(tokens.at[place], "kernel", name, written, (("key", _key(tokens, argument) or key),))
+
+
+def _is_key(tokens: Tokens, stretch: Stretch) -> bool:
+    words = tokens.text[stretch[0] : stretch[1]]
+    return "DispatchKey" in words or _DEVICE.fullmatch(words[-1]) is not None
+
+
+def _literal(tokens: Tokens, stretch: Stretch) -> tuple[int, str] | None:
+    """The first text of an argument, where it begins, and what it spells."""
+    texts = [place for place in range(*stretch) if tokens.kind[place] in ("string", "raw")]
+    if not texts:
+        return None
+    end = texts[0]
+    while end < stretch[1] and tokens.kind[end] in ("string", "raw"):
+        end += 1
+    spelt = tokens.literal((texts[0], end))
+    return (texts[0], spelt) if spelt is not None else None
+
+
+def _kernel(tokens: Tokens, stretch: Stretch) -> tuple[int, str] | None:
+    """The last part of the name of a kernel, and the name as it is written; of a function without one, its place."""
+    start, end = stretch
+    if any(tokens.text[place] in _PASSED for place in range(start, end)):
+        return None
+    if tokens.is_(start, "["):
+        return start, "[] (…)"
+    inner = _inner(tokens, stretch)
+    if inner is not None:
+        return inner
+    if "options" in tokens.text[start:end]:
+        return None  # the kernel is handed on in a chain of its own
+    place = end - 1
+    names = [at for at in range(start, end) if tokens.kind[at] == "name" and tokens.text[at] not in _WRAPPING]
+    while place > start and tokens.text[place] == ")":
+        place -= 1
+    if tokens.text[place] == ">":  # f<true>
+        opened = next((at for at in names if tokens.template(at + 1) == place + 1), -1)
+        place = opened if opened >= 0 else place
+    if not tokens.is_name(place) or tokens.text[place] in _WRAPPING:
+        return None
+    first = place
+    while first - 2 >= start and tokens.text[first - 1] == "::" and tokens.is_name(first - 2):
+        first -= 2
+    return place, "".join(tokens.text[first : place + 1])
+
+
+def _inner(tokens: Tokens, stretch: Stretch) -> tuple[int, str] | None:
+    """The function that a template is given to make another of: the last `&f` behind `<`, but in `decltype`.
+
+    Of what is made of the operator itself (`&at::add`, `&ATEN_FN(add)`), the template is the kernel.
+    """
+    start, end = stretch
+    found, place = None, start
+    while place < end - 1:
+        if tokens.text[place] == "decltype" and tokens.is_(place + 1, "("):
+            place = tokens.closed(place + 1)
+            continue
+        if tokens.text[place] == "&" and tokens.text[place - 1] in ("<", ",") and tokens.is_name(place + 1):
+            first = last = place + 1
+            while last + 2 < end and tokens.text[last + 1] == "::" and tokens.is_name(last + 2):
+                last += 2
+            if not tokens.is_(last + 1, "(") and tokens.text[first] not in _OPERATORS:
+                found = last, "".join(tokens.text[first : last + 1])
+        place += 1
+    return found
+
+
+def _key(tokens: Tokens, stretch: Stretch) -> str:
+    """The key of `torch::dispatch(c10::DispatchKey::CPU, f)`."""
+    start, end = stretch
+    opened = next((at + 1 for at in range(start, end) if tokens.text[at] == "dispatch"), -1)
+    if opened < 0 or not tokens.is_(opened, "("):
+        return ""
+    given = tokens.within(opened)
+    name = tokens.text[given[0][1] - 1] if given else ""
+    return name.removeprefix("k")
