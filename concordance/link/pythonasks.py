@@ -103,11 +103,12 @@ class Asks:
             return self._member(file, use, known)
         left, right = file.left[use], file.right[use]
         if op == Op.NAME:
-            place = offers.of_variable(file, left)
+            bound = [value for value in file.values[left] if file.op[value] in (Op.IMPORT, Op.PACKAGE)]
+            place = offers.of_variable(file, left) if bound else (file, -1)  # most names are no imports
             if place is not None:
                 return place if isinstance(place, str) else ""
-            packages = [value for value in file.values[left] if file.op[value] == Op.PACKAGE]
-            imports = [file.left[value] for value in file.values[left] if file.op[value] == Op.IMPORT]
+            packages = [value for value in bound if file.op[value] == Op.PACKAGE]
+            imports = [file.left[value] for value in bound if file.op[value] == Op.IMPORT]
             return self._missing(file, imports) or (self._spelled(file, packages[0], known) if packages else "")
         if op == Op.IMPORT:
             place = offers.imported(file, left)
