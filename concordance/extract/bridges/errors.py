@@ -43,11 +43,11 @@ _GO = re.compile(
 )
 _ECMA = re.compile(
     rb"\b(?:throw\s+(?:new\s+)?(?P<thrown>[\w.]+)|(?P<called>new\s+\w*Error|console\.(?:error|warn)|invariant|assert(?:\.\w+)?"
-    rb"|reject|[\w.]*\.(?:error|fail|fatal|warn)))\s*(?P<open>\()"
+    rb"|reject)|\.(?P<verb>error|fail|fatal|warn))\s*(?P<open>\()"
 )
 _JAVA = re.compile(
     rb"\b(?:throw\s+new\s+(?P<thrown>[\w.]+)(?:<[^>]*>)?|(?P<called>(?:check(?:Argument|State|NotNull)|require\w*|fail"
-    rb"|new\s+\w*(?:Exception|Error)|[\w.]*\.(?:error|warn|severe|fatal))))\s*(?P<open>\()"
+    rb"|new\s+\w*(?:Exception|Error)))|\.(?P<verb>error|warn|severe|fatal))\s*(?P<open>\()"
 )
 _CMAKE = re.compile(rb"\b(?P<called>(?i:message)\s*\(\s*(?:FATAL_ERROR|SEND_ERROR|WARNING|AUTHOR_WARNING))(?P<open>\s)")
 _PATTERNS = {
@@ -89,7 +89,7 @@ def _called(look: Look, pattern: re.Pattern[bytes]) -> Iterator[tuple[int, str, 
         until = end
         if message and not _is_text(look, match.start()):
             groups = match.groupdict()
-            name = (groups.get("thrown") or groups.get("called") or b"").decode("utf-8", "replace")
+            name = (groups.get("thrown") or groups.get("called") or groups.get("verb") or b"").decode("utf-8", "replace")
             yield match.start(), " ".join(name.split()), message
 
 
