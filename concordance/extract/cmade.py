@@ -27,7 +27,8 @@ _NO_NAMES = frozenset(("if", "for", "while", "switch", "catch", "return", "sizeo
 _TAIL = frozenset(("const", "noexcept", "override", "final", "mutable"))
 _BODIES = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM))
 _DEEPEST = 6  # macros that are filled in inside one another
-_LONGEST = 40_000  # characters of a text that is filled in
+_LONGEST = 40_000  # characters of a text that is filled in …
+_ROOM = 4_000_000  # … and of all that are in a file
 
 
 class Macro(NamedTuple):
@@ -49,7 +50,7 @@ def enter(draft: Draft) -> None:
     macros = _macros(data)
     if not any("{" in macro.body for macro in macros.values()):
         return
-    inside = _Outside(draft)
+    inside, filling = _Outside(draft), Filling(macros)
     names = b"|".join(re.escape(name.encode()) for name in sorted(macros))
     for match in re.finditer(rb"(?m)^[ \t]*(" + names + rb")[ \t]*\(", data):
         at = match.start(1)
@@ -60,7 +61,10 @@ def enter(draft: Draft) -> None:
             continue
         given, size = found
         end = match.end() - 1 + size
-        text = filled(macros, match[1].decode(), given, _DEEPEST)
+        text = filling.filled(match[1].decode(), given)
+        if filling.is_full:
+            draft.problem(at, end, "what macros make is not read from here on: it is too long")
+            return
         for made in _functions(text):
             draft.define(
                 Kind.FUNCTION, made.name, at, at, end, signature=made.head, occurs=False, nests=False,
@@ -113,31 +117,47 @@ def _arguments(text: str) -> tuple[list[str], int] | None:
     return None
 
 
-def filled(macros: dict[str, Macro], name: str, given: list[str], deep: int) -> str:
-    """A macro's body with its arguments in it, and the macros in it filled in, too."""
-    macro = macros[name]
-    if len(given) > len(macro.parameters) and macro.parameters[-1:] == ("...",):
-        rest = len(macro.parameters) - 1
-        given = [*given[:rest], ", ".join(given[rest:])]
-    names = ("__VA_ARGS__" if one == "..." else one for one in macro.parameters)
-    words = dict(zip(names, given, strict=False))
-    body = _WORD.sub(lambda match: words.get(match[0], match[0]), macro.body)
-    body = _PASTE.sub("", body)
-    return _nested(macros, body, deep) if deep else body
+class Filling:
+    """Fills macros in, as long as what comes out is no longer than any real file needs it to be."""
 
+    def __init__(self, macros: dict[str, Macro], room: int = _ROOM) -> None:
+        self._macros, self._room = macros, room
 
-def _nested(macros: dict[str, Macro], body: str, deep: int) -> str:
-    parts, at = [], 0
-    for match in _WORD.finditer(body):
-        opened = match.end() + len(body[match.end() :]) - len(body[match.end() :].lstrip())
-        if match.start() < at or match[0] not in macros or body[opened : opened + 1] != "(":
-            continue
-        found = _arguments(body[opened:])
-        if found is not None and len(body) < _LONGEST:
-            given, size = found
-            parts += [body[at : match.start()], filled(macros, match[0], given, deep - 1)]
-            at = opened + size
-    return "".join([*parts, body[at:]])
+    @property
+    def is_full(self) -> bool:
+        """Whether no room is left."""
+        return self._room < 0
+
+    def filled(self, name: str, given: list[str], deep: int = _DEEPEST) -> str:
+        """A macro's body with its arguments in it, and the macros in it filled in, too; "" where no room is left."""
+        macro = self._macros[name]
+        if len(given) > len(macro.parameters) and macro.parameters[-1:] == ("...",):
+            rest = len(macro.parameters) - 1
+            given = [*given[:rest], ", ".join(given[rest:])]
+        names = ("__VA_ARGS__" if one == "..." else one for one in macro.parameters)
+        words = dict(zip(names, given, strict=False))
+        self._room -= len(macro.body) + 20  # a body that is empty costs something, too
+        if self._room < 0 or len(macro.body) > _LONGEST or sum(map(len, given)) > _LONGEST:
+            return ""
+        body = _WORD.sub(lambda match: words.get(match[0], match[0]), macro.body)
+        body = _PASTE.sub("", body)
+        self._room -= len(body)
+        return self._nested(body, deep) if deep and len(body) < _LONGEST else body
+
+    def _nested(self, body: str, deep: int) -> str:
+        parts, at = [], 0
+        for match in _WORD.finditer(body):
+            if match.start() < at or match[0] not in self._macros:
+                continue
+            opened = match.end()
+            while body[opened : opened + 1].isspace():
+                opened += 1
+            found = _arguments(body[opened:]) if body[opened : opened + 1] == "(" else None
+            if found is not None:
+                given, size = found
+                parts += [body[at : match.start()], self.filled(match[0], given, deep - 1)]
+                at = opened + size
+        return "".join([*parts, body[at:]])
 
 
 def _functions(text: str) -> Iterator[_Made]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
-from concordance.extract.cmade import Macro, filled
+from concordance.extract.cmade import Filling, Macro
 from concordance.extract.ctokens import Tokens
 from concordance.extract.registrations import calls
 from concordance.model import Kind, Trust
@@ -20,7 +20,7 @@ from .kernels import Kernels, spaces_around
 from .operatortables import Tables, shared
 
 _TEXT = re.compile(r"(?<!#)#\s*([A-Za-z_]\w*)")  # a parameter of a macro whose text is meant
-_DEEPEST = 6
+_ROOM = 100_000  # characters that one use of a macro may stand for
 BRIDGES = ("registry", "library")
 
 
@@ -63,7 +63,7 @@ class Registered:
         if known is None:
             known = self._known[one.file.id] = self._seen_from(one.file)
         more = dict(one.end.more)
-        tokens = Tokens(filled(known, one.end.name, one.end.text.split("\x1f"), _DEEPEST).encode())
+        tokens = Tokens(Filling(known, _ROOM).filled(one.end.name, one.end.text.split("\x1f")).encode())
         for said in calls(tokens, (0, len(tokens)), more["holder"], more["space"], more["key"]):
             if said.says == "kernel":
                 end = one.end._replace(says="kernel", name=said.name, text=said.text, more=said.more)
