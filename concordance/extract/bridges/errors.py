@@ -89,8 +89,8 @@ def _called(look: Look, pattern: re.Pattern[bytes]) -> Iterator[tuple[int, str, 
         until = end
         if message and not _is_text(look, match.start()):
             groups = match.groupdict()
-            name = (groups.get("thrown") or groups.get("called") or groups.get("verb") or b"").decode("utf-8", "replace")
-            yield match.start(), " ".join(name.split()), message
+            name = groups.get("thrown") or groups.get("called") or groups.get("verb") or b""
+            yield match.start(), " ".join(name.decode("utf-8", "replace").split()), message
 
 
 def _of_c(look: Look) -> Iterator[tuple[int, str, str]]:
