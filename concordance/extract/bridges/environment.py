@@ -39,6 +39,7 @@ _CODE_IN_TEXT = frozenset(("interpolation", "template_substitution", "string_exp
 _COPY = re.compile(
     rb"=\s*(?:dict\s*\(\s*)?os\.environ\b(?:\s*\.\s*copy\s*\(\s*\))?\s*\)?[ \t]*(?:\r?\n|;|#|\Z)"
 )
+_HOME = re.compile(rb"([\w.]+)\s*\.\s*\Z")
 _HELD = re.compile(rb"([A-Za-z_]\w*)\s*\Z")
 _GIVEN = re.compile(rb"\bpatch\.dict\s*\(\s*(?:os\.environ|[\"']os\.environ[\"'])\s*,\s*(?:values\s*=\s*)?\{([^{}]*)\}")
 _KEYS = re.compile(rb"[\"']([A-Za-z_]\w*)[\"']\s*:")
@@ -100,7 +101,7 @@ def _asked(look: Look) -> Iterator[Said]:
         for match in pattern.finditer(look.data) if mark in look.data else ():
             name = _name(look, match)
             where = max(match.start(group) for group in match.groupdict())
-            if name and where not in seen and _is_code(look, match.start()):
+            if name and where not in seen and _is_code(look, match.start()) and _is_systems(look, match):
                 seen.add(where)
                 yield Said(match.start(), says, name, _words(match))
     for match in WRAPPER.finditer(look.data):
@@ -113,6 +114,17 @@ def _asked(look: Look) -> Iterator[Said]:
             yield Said(start, says, match["name"].decode(), function.decode(), (("by", function.decode()),))
     if look.language == "python" and b"os.environ" in look.data:
         yield from _copies(look)
+
+
+def _is_systems(look: Look, match: re.Match[bytes]) -> bool:
+    """Whether `environ` in Python is the system's: a server hands on a request by that name, too."""
+    at = match[0].rfind(b"environ")
+    if look.language != "python" or at < 0:
+        return True
+    home = _HOME.search(look.data, max(0, match.start() + at - 60), match.start() + at)
+    if home is None:
+        return look.bound.get("environ") == "os.environ"
+    return home[1] == b"os" or look.bound.get(home[1].decode("utf-8", "replace")) == "os"
 
 
 def _words(match: re.Match[bytes]) -> str:

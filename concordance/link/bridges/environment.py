@@ -69,11 +69,18 @@ def _row(one: Stated, trust: Trust, by: str, options: list[Stated]) -> Bridge:
     others = _nearest(one, [option for option in options if option != one])
     if one.end.says == "declares" or not others:
         return one.to(0, trust, by)
-    if dict(one.end.more).get("what") == "option":
+    if _is_option(one):
         sure = Trust.VIA_IMPORT if len({option.id for option in options}) == 1 else Trust.CANDIDATE
         said = "the build option of this name" if sure > Trust.CANDIDATE else f"one of {len(options)} of this name"
         return one.to(others[0].id, sure, said)
+    if not _is_option(others[0]):
+        return one.to(others[0].id, min(trust, Trust.UNIQUE_NAME), f"{by}; declared there")
     return one.to(others[0].id, min(trust, Trust.CANDIDATE), f"{by}; a build option has the same name")
+
+
+def _is_option(one: Stated) -> bool:
+    """Whether what declares a name is a build's option, and no document's entry of a variable."""
+    return dict(one.end.more).get("what") == "option"
 
 
 def _nearest(one: Stated, options: list[Stated]) -> list[Stated]:
@@ -91,7 +98,7 @@ def _documented(one: Stated, options: list[Stated], readers: set[int]) -> Bridge
     found = _nearest(one, options)
     if found:
         sure = Trust.UNIQUE_NAME if len(options) == 1 else Trust.CANDIDATE
-        return one.to(found[0].id, sure, "a build option has this name")
+        return one.to(found[0].id, sure, "a build option has this name" if _is_option(found[0]) else "declared there")
     if len(readers) == 1:
         return one.to(next(iter(readers)), Trust.UNIQUE_NAME, "the only place that reads it")
     return one.to(0, Trust.UNIQUE_NAME, f"read at {len(readers)} places" if readers else "set elsewhere")
