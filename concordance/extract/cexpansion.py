@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _TOKEN = re.compile(
-    rb"(?P<blank>\s+|//(?:[^\n\\]|\\.)*|/\*.*?\*/)"
-    rb"|(?P<raw>(?:u8|[uUL])?R\"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)\")"
+    rb"(?P<blank>\s+|//(?:[^\n\\]|\\.)*|/\*.*?(?:\*/|\Z))"
+    rb"|(?P<raw>(?:u8|[uUL])?R\"(?P<mark>[^()\\\s]{0,16})\(.*?(?:\)(?P=mark)\"|\Z))"
     rb"|(?P<string>(?:u8|[uUL])?\"(?:[^\"\\\n]|\\.)*\")"
     rb"|(?P<char>(?:u8|[uUL])?'(?:[^'\\\n]|\\.)+')"
     rb"|(?P<name>[A-Za-z_]\w*)"

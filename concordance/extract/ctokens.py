@@ -30,6 +30,7 @@ class Tokens:
         self.partner: list[int] = []
         self.around: list[int] = []  # the brace that each token lies in, -1 for none
         self.spells: dict[str, tuple[str, int]] = {}  # macros that are a text, and where they are defined
+        self._templates: dict[int, int] = {}
         self._read(data)
 
     def __len__(self) -> int:
@@ -52,7 +53,8 @@ class Tokens:
             self.kind.append(kind)
             self.text.append(text)
             self.partner.append(-1)
-            self.around.append(next((one for one in reversed(stack) if self.text[one] == "{"), -1))
+            top = stack[-1] if stack else -1
+            self.around.append(top if top < 0 or self.text[top] == "{" else self.around[top])
             if kind != "sign":
                 continue
             if text in _OPEN:
@@ -75,6 +77,11 @@ class Tokens:
 
     def template(self, place: int) -> int:
         """The place behind the `>` that closes a list of template arguments; -1 where `<` is no such thing."""
+        if place not in self._templates:
+            self._templates[place] = self._template(place)
+        return self._templates[place]
+
+    def _template(self, place: int) -> int:
         depth, end = 0, min(len(self.text), place + _LONGEST)
         while place < end:
             text = self.text[place]
@@ -159,5 +166,5 @@ def _branched(directive: bytes, stack: list[int], branches: list[list[int]]) -> 
 def _spelled(text: str, kind: str) -> str:
     inner = text[text.index('"') + 1 : -1]
     if kind == "raw":
-        return inner[inner.index("(") + 1 : inner.rindex(")")]
+        return inner.partition("(")[2].rpartition(")")[0]
     return _ESCAPE.sub(lambda found: _PLAIN.get(found[1], found[1]), inner)

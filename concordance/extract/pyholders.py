@@ -26,6 +26,7 @@ _SPECS = frozenset(("PyType_FromSpec", "PyType_FromSpecWithBases", "PyType_FromM
                     "PyStructSequence_NewType"))  # fmt: skip
 _SAME = frozenset(("cast", "ptr", "get", "release", "borrow", "inc_ref"))  # of an object, the same in another wrapping
 WRAPS = ("Ptr", "_ptr", "handle", "object", "borrow", "steal", "cast", "move", "PyModule_GetDict")
+_DEEPEST = 20  # wrappings around a module
 _BINDERS = ("class_", "enum_", "exception", "bind_vector", "bind_map")
 _CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"))
 
@@ -51,6 +52,7 @@ class Holders:
 
     def __init__(self, tokens: Tokens, functions: Iterable[Definition], length: int) -> None:
         self.tokens, self._length = tokens, length
+        self._deep = 0  # expressions that are being looked into
         self._held: dict[str, list[tuple[int, int, Holder | None]]] = {}
         self.functions = list(functions)
         words = tokens.text
@@ -100,18 +102,19 @@ class Holders:
                 found = one
         return found
 
-    def value(self, stretch: Stretch, chained: Chained | None = None) -> Holder | None:
+    def value(self, stretch: Stretch) -> Holder | None:
         """What an expression holds, casts and wrappings taken off; None where that is not known."""
         tokens, (start, end) = self.tokens, stretch
-        while start < end and tokens.text[start] in ("&", "*", "::"):
-            start += 1
-        if start < end and tokens.text[start] == "(":
-            behind = tokens.closed(start)
-            return self.value((start + 1, behind - 1), chained) if behind >= end else self.value((behind, end), chained)
-        holder, place = self.primary(start, end)
-        if holder is None:
+        while start < end and tokens.text[start] in ("&", "*", "::", "("):
+            behind = tokens.closed(start) if tokens.text[start] == "(" else start + 1
+            start, end = (start + 1, end - 1) if behind >= end and tokens.text[start] == "(" else (behind, end)
+        if self._deep > _DEEPEST:
             return None
-        holder, place = self.chain(holder, place, end, chained)
+        self._deep += 1
+        holder, place = self.primary(start, end)
+        if holder is not None:
+            holder, place = self.chain(holder, place, end, None)
+        self._deep -= 1
         return holder if place >= end else None
 
     def primary(self, start: int, end: int) -> tuple[Holder | None, int]:

@@ -23,6 +23,7 @@ _ADDS = {  # functions that add something to a module: the places of the name an
     "PyObject_SetAttrString": (1, 2), "PyModule_AddIntConstant": (1, 2), "PyModule_AddStringConstant": (1, 2),
 }  # fmt: skip
 _TYPES = frozenset(("PyTypeObject", "PyType_Spec", "PyStructSequence_Desc"))
+_DEEPEST = 20  # casts around a variable
 _VECTOR = "PyMethodDef"
 
 
@@ -354,7 +355,7 @@ def _function(tokens: Tokens, stretch: Stretch) -> int:
     return pointed(tokens, (start, end))
 
 
-def _plain(tokens: Tokens, stretch: Stretch) -> int:
+def _plain(tokens: Tokens, stretch: Stretch, deep: int = 0) -> int:
     """The variable that an expression is, behind casts and `&`; -1 where it is worked out."""
     start, end = stretch
     while start < end and (tokens.text[start] in ("&", "*") or tokens.text[start] == "("):
@@ -367,6 +368,6 @@ def _plain(tokens: Tokens, stretch: Stretch) -> int:
         else:
             start += 1
     if end - start > 3 and tokens.text[start] in ("reinterpret_cast", "static_cast") and tokens.text[end - 1] == ")":
-        return _plain(tokens, (tokens.partner[end - 1] + 1, end - 1))
+        return _plain(tokens, (tokens.partner[end - 1] + 1, end - 1), deep + 1) if deep < _DEEPEST else -1
     simple = all(tokens.kind[place] == "name" or tokens.text[place] == "::" for place in range(start, end))
     return end - 1 if simple and start < end and tokens.kind[end - 1] == "name" else -1

@@ -117,7 +117,7 @@ class Modules:
                     found.setdefault(key, []).append(one)
         return found
 
-    def _table(self, one: Stated) -> list[tuple[int, str]]:
+    def _table(self, one: Stated, deep: int = 0) -> list[tuple[int, str]]:
         """The tables that a name means where it stands."""
         for root in _roots("table", one.end.name):
             files = self._tables.get(root, set())
@@ -126,7 +126,7 @@ class Modules:
             for meant in self._crossing.meant(one):
                 if meant.target in self._gives:
                     given = self._gives[meant.target]
-                    return self._table(given) if given is not one else []
+                    return self._table(given, deep + 1) if deep < _DEEPEST else []
                 row = self._crossing.file_with(meant.target)
                 if row.id in files:
                     return [(row.id, root)]
