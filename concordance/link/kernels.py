@@ -116,7 +116,15 @@ class Kernels:
                 if len(found) == 1:
                     return [Meant(found[0].id, Trust.EXACT, f"definition {where} whose parameters are the schema's")]
                 by = f"one of {len(found)} definitions {where} whose parameters are the schema's"
+                if len({spaces_around(one) for one in found}) == 1 and len({self._form(one) for one in found}) == 1:
+                    # No program has two functions of one form: the build chooses, by `#if` or by its list of files.
+                    by = f"one of {len(found)} definitions {where} of one form, of which a build has one"
+                    return [Meant(one.id, Trust.UNIQUE_NAME, by) for one in found]
         return [Meant(one.id, Trust.CANDIDATE, by) for one in found]
+
+    def _form(self, one: Place) -> tuple[str, ...]:
+        """What a function takes, in one spelling."""
+        return tuple(spelling(part) for part in self._takes(one) if part.strip())
 
 
 def spaces_around(one: Place) -> tuple[str, ...]:

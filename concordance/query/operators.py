@@ -86,7 +86,7 @@ def _overloads(index: Index) -> dict[str, list[str]]:
     for row in crossings(index).rows:
         if "::" in row.name and row.says != STUB:
             every.setdefault(base_of(row.name), set()).add(row.name)
-            if row.says == SCHEMA:
+            if row.says == SCHEMA and index.category_of(index.path_of(row.source)) != Category.TEST:
                 found.setdefault(base_of(row.name), set())
     largest = Counter(name.rpartition("::")[0] for name in found)  # the namespace with the most operators comes first
     order = sorted(found, key=lambda name: (-largest[name.rpartition("::")[0]], name))
