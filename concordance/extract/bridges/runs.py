@@ -21,7 +21,7 @@ _KEYS = frozenset(("run", "script", "before_script", "after_script", "command", 
 _SCRIPTS = frozenset(("scripts", "tasks"))
 _INSTRUCTION = re.compile(rb"^[ \t]*(?:RUN|CMD|ENTRYPOINT)\b[ \t]*(?P<rest>(?:[^\n\\]|\\\r?\n|\\.)*)", re.M | re.I)
 _OPTIONS = re.compile(rb"(?:--\S+\s+)+")
-_RECIPE = re.compile(rb"^\t[ \t]*[@+-]*(?P<rest>(?:[^\n\\]|\\\r?\n|\\.)*)", re.M)
+_RECIPE = re.compile(rb"(?<!\\\n)^\t[ \t]*[@+-]*(?P<rest>(?:[^\n\\]|\\\r?\n|\\.)*)", re.M)
 _SHELL = re.compile(rb"\$\(shell\s+((?:[^()]|\([^()]*\))*)\)")
 _CMAKE = re.compile(
     rb"\bCOMMAND\s+(?P<rest>(?:[^()#]|\([^()]*\))*?)"
