@@ -39,6 +39,7 @@ _CODE_IN_TEXT = frozenset(("interpolation", "template_substitution", "string_exp
 _COPY = re.compile(
     rb"=\s*(?:dict\s*\(\s*)?os\.environ\b(?:\s*\.\s*copy\s*\(\s*\))?\s*\)?[ \t]*(?:\r?\n|;|#|\Z)"
 )
+_PREFIXES = frozenset((b"", b"_", b"_w", b"secure_", b"__secure_"))  # of the system's own functions
 _HOME = re.compile(rb"([\w.]+)\s*\.\s*\Z")
 _HELD = re.compile(rb"([A-Za-z_]\w*)\s*\Z")
 _GIVEN = re.compile(rb"\bpatch\.dict\s*\(\s*(?:os\.environ|[\"']os\.environ[\"'])\s*,\s*(?:values\s*=\s*)?\{([^{}]*)\}")
@@ -101,19 +102,26 @@ def _asked(look: Look) -> Iterator[Said]:
         for match in pattern.finditer(look.data) if mark in look.data else ():
             name = _name(look, match)
             where = max(match.start(group) for group in match.groupdict())
-            if name and where not in seen and _is_code(look, match.start()) and _is_systems(look, match):
+            known = not match[0][:1].isalpha() or _before(look.data, match.start()) in _PREFIXES
+            if name and known and where not in seen and _is_code(look, match.start()) and _is_systems(look, match):
                 seen.add(where)
                 yield Said(match.start(), says, name, _words(match))
     for match in WRAPPER.finditer(look.data):
-        start = match.start()
-        while start and (look.data[start - 1 : start].isalnum() or look.data[start - 1 : start] == b"_"):
-            start -= 1
+        start = match.start() - len(_before(look.data, match.start()))
         function = look.data[start : match.end()].partition(b"(")[0].strip()
         if function not in DIRECT and match.start("name") not in seen and _is_code(look, start):
             says = REMOVES if REMOVING.match(function) else SETS if CHANGING.search(function) else READS
             yield Said(start, says, match["name"].decode(), function.decode(), (("by", function.decode()),))
     if look.language == "python" and b"os.environ" in look.data:
         yield from _copies(look)
+
+
+def _before(data: bytes, at: int) -> bytes:
+    """The letters right before an offset: the rest of a longer name."""
+    start = at
+    while start and (data[start - 1 : start].isalnum() or data[start - 1 : start] == b"_"):
+        start -= 1
+    return data[start:at]
 
 
 def _is_systems(look: Look, match: re.Match[bytes]) -> bool:

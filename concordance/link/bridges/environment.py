@@ -24,14 +24,15 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
         if one.end.says == "declares":
             options.setdefault(one.end.name, []).append(one)
     claims = [claim for one in stated for claim in _claims(crossing, one, options)]
+    in_environment = {one.end.name for one, trust, _ in claims if trust == Trust.EXACT}
+    claims = [claim for claim in claims if not _is_scripts_own(crossing, claim, in_environment)]
     known = {one.end.name for one, _, _ in claims}
     readers: dict[str, set[int]] = {}
     for one, _, _ in claims:
         if one.end.says == "reads":
             readers.setdefault(one.end.name, set()).add(one.id)
-    set_somewhere = {one.end.name for one, trust, _ in claims if trust == Trust.EXACT}
     for one, trust, by in claims:
-        if trust == Trust.CANDIDATE and one.end.name in set_somewhere:
+        if trust == Trust.CANDIDATE and one.end.name in in_environment:
             sure, said = Trust.UNIQUE_NAME, f"{by}, and in the environment elsewhere"
         else:
             sure, said = trust, by
@@ -62,6 +63,17 @@ def _claims(
                 yield one, meant.trust, f"through {more['by']}"
     else:
         yield one, Trust.EXACT, "named there"
+
+
+def _is_scripts_own(crossing: Crossing, claim: tuple[Stated, Trust, str], in_environment: set[str]) -> bool:
+    """Whether a name that a script reads is that of another script, which it may source: one that is assigned there,
+    and that nothing puts into the environment."""
+    one, trust, _ = claim
+    if trust != Trust.CANDIDATE or dict(one.end.more).get("by") != "shell":
+        return False
+    if crossing.meant(one):
+        return True
+    return one.end.name not in in_environment and bool(crossing.named(one.end.name, ("shell",)))
 
 
 def _row(one: Stated, trust: Trust, by: str, options: list[Stated]) -> Bridge:
