@@ -50,6 +50,7 @@ _SHELL_SET = re.compile(
     rb"|\bfor\s+([A-Z][A-Z0-9_]*)\s+in\b|\b(?:read|mapfile|readarray)\s+(?:-\w+\s+(?:\"[^\"]*\"\s+)?)*([A-Z][A-Z0-9_]*)"
     rb"|\blocal\s+([A-Z][A-Z0-9_]*)\b", re.M
 )  # fmt: skip
+_DEFAULT = re.compile(rb":?[-=?+]")  # who says what holds where a variable is not set expects that of an environment
 _EXPORT = re.compile(rb"^[ \t]*export[ \t]+([A-Za-z_]\w*(?:=|[ \t]*(?:\r?$|;|#)))", re.M)
 _SHELLS_OWN = (
     "BASH BASH_SOURCE BASH_VERSION BASH_VERSINFO BASHPID BASH_REMATCH BASH_LINENO BASH_SUBSHELL EUID FUNCNAME GROUPS "
@@ -211,8 +212,11 @@ def _shell(look: Look) -> Iterator[Said]:
     given = {name for found in _SHELL_SET.findall(data) for name in found if name}
     for match in _SHELL_USE.finditer(data):
         name = match[1].decode()
-        if match[1] not in given and name not in own and _is_expanded(look, match.start()):
-            yield Said(match.start(1), READS, name, _words(match), (("by", "shell"),))
+        array = data[match.end() : match.end() + 1] == b"["  # which no environment holds
+        if match[1] not in given and name not in own and not array and _is_expanded(look, match.start()):
+            asks = data[match.start() + 1 : match.start() + 2] == b"{" and _DEFAULT.match(data, match.end())
+            by = "sourcing" if look.imports and not asks else "shell"
+            yield Said(match.start(1), READS, name, _words(match), (("by", by),))
     for match in _EXPORT.finditer(data):
         name = re.match(rb"\w+", match[1])
         if name is not None and _is_code(look, match.start(1)):

@@ -54,7 +54,7 @@ def _claims(
     elif more.get("what") == "option":
         if one.end.name in options:
             yield one, Trust.EXACT, "variable of the build"
-    elif more.get("by") == "shell":
+    elif more.get("by") in ("shell", "sourcing"):
         yield one, Trust.CANDIDATE, "never assigned in this script"
     elif "by" in more:
         for meant in crossing.meant(one)[:1]:
@@ -66,14 +66,16 @@ def _claims(
 
 
 def _is_scripts_own(crossing: Crossing, claim: tuple[Stated, Trust, str], in_environment: set[str]) -> bool:
-    """Whether a name that a script reads is that of another script, which it may source: one that is assigned there,
-    and that nothing puts into the environment."""
+    """Whether a name that a script reads may be that of another script: of one that it sources, or that assigns it,
+    where nothing puts it into the environment."""
     one, trust, _ = claim
-    if trust != Trust.CANDIDATE or dict(one.end.more).get("by") != "shell":
+    by = dict(one.end.more).get("by")
+    if trust != Trust.CANDIDATE or by not in ("shell", "sourcing"):
         return False
     if crossing.meant(one):
         return True
-    return one.end.name not in in_environment and bool(crossing.named(one.end.name, ("shell",)))
+    elsewhere = by == "sourcing" or bool(crossing.named(one.end.name, ("shell",)))
+    return elsewhere and one.end.name not in in_environment
 
 
 def _row(one: Stated, trust: Trust, by: str, options: list[Stated]) -> Bridge:
