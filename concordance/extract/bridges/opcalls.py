@@ -10,13 +10,24 @@ from concordance.extract.look import C_FAMILY, Look
 
 LANGUAGES = C_FAMILY
 WORDS = (b"at::", b"torch::")
-_CALL = re.compile(rb"(?<![\w:])(?:::)?(?:at|torch)::([a-z_]\w*)\s*\(")
+_CALLED = re.compile(rb"([a-z_]\w*)\s*\(")
+_BEFORE = re.compile(rb"[\w:]")
 
 
 def ends(look: Look) -> Iterator[Said]:
-    """Each name that is called so, where it is first called in each stretch of the text."""
-    names = look.draft.ends
-    for match in _CALL.finditer(look.data):
-        at = match.start(1)
-        if names.get(at) == match.end(1):  # of a comment or a text the reader makes no name
-            yield Said(at, "calls", match[1].decode())
+    """Each name that is called so; of a comment or a text the reader makes no name."""
+    data, names = look.data, look.draft.ends
+    for space in WORDS:
+        at = data.find(space)
+        while at >= 0:
+            match = _CALLED.match(data, at + len(space))
+            if match is not None and names.get(match.start(1)) == match.end(1) and _is_whole(data, at):
+                yield Said(match.start(1), "calls", match[1].decode())
+            at = data.find(space, at + len(space))
+
+
+def _is_whole(data: bytes, at: int) -> bool:
+    """Whether a namespace is named from the top: nothing but `::` stands before it."""
+    if data[max(0, at - 2) : at] == b"::":
+        at -= 2
+    return not _BEFORE.match(data, at - 1) if at else True
