@@ -61,6 +61,7 @@ FITS = [
      "must match the size of tensor b (4) at dimension 1", True),
     ("expected scalar type … but found", "expected something else altogether of this", False),
     ("index … is out of range", "the index of the documentation is out of date, and nobody has an idea", False),
+    ("'…' is no valid tag in '…'", "'x' is no valid tag in 'y'", True),
     ("a … of", "a long question that has a letter in it of course", False),
 ]  # fmt: skip
 
