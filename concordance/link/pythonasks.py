@@ -29,6 +29,7 @@ class Asks:
         self._values, self._world = values, values.world
         self._modules = self._world.tree.once(PythonModules)
         self._bases: dict[int, str] = {}
+        self._deep = 0  # names that are being followed to what made them
 
     def of(self, file: Loaded, found: list[Found]) -> list[Ask]:
         """What a file asks for, each name once for each who asks."""
@@ -166,14 +167,30 @@ class Asks:
         imports, offers = [file.left[value] for value in values], self._values.classes.offers
         return self._missing(file, imports) if all(offers.imported(file, one) is None for one in imports) else ""
 
+    def _made_by(self, file: Loaded, use: int, known: dict[int, int]) -> str:
+        """The class that nobody's Python defines and of which a name holds an instance: `x` behind `x = m.Index()`.
+
+        What looks like a function is passed over: what that gives has another type.
+        """
+        if file.op[use] != Op.NAME or self._deep > 2:  # x = x.Next()
+            return ""
+        values = file.values[file.left[use]]
+        callees = {file.left[value] if file.op[value] == Op.CALL else -1 for value in values}
+        if len(callees) != 1 or -1 in callees or not known.keys().isdisjoint(callees):
+            return ""
+        self._deep += 1
+        found = self._spelled(file, callees.pop(), known)
+        self._deep -= 1
+        return found if found.rpartition(".")[2].lstrip("_")[:1].isupper() else ""
+
     def _member(self, file: Loaded, use: int, known: dict[int, int]) -> str:
         name, left = file.names[file.right[use]], file.left[use]
         home = self._stood_in(file, left)
         if home:
             return f"{home}.{name}"
         values = self._values.ask(file, left)
-        if not values and left not in known:
-            home = self._spelled(file, left, known)
+        if not values:
+            home = (self._spelled(file, left, known) if left not in known else "") or self._made_by(file, left, known)
             return f"{home}.{name}" if home else ""
         if len(values) != 1:
             return ""
