@@ -8,3 +8,9 @@ __global__ void partial_sums(const float* in, float* out, int count) {
 void launch(const float* in, float* out, int count) {
   partial_sums<<<(count + 255) / 256, 256>>>(in, out, count);
 }
+
+namespace at {
+namespace native {
+Tensor tally_cuda(const Tensor& self, const Scalar& alpha) { return self; }
+}  // namespace native
+}  // namespace at
