@@ -1,8 +1,8 @@
 """The shortest chains from one part of the repository to another, over calls, imports and bridges, each step explained.
 
 In: where a chain begins and where it ends. Out: `Step`s. The walk goes back from the end, as all walks do: who leads to
-a symbol is known, and among the ways that are equally short the first by path and name is taken, so that an answer does
-not hang on the order in which files were read.
+a symbol is known. Among ways that are equally short the one over the files that others use most is taken, so that an
+answer does not hang on the order in which files were read.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from concordance.facts.graph import RUNS, Way
 from concordance.facts.read import Place
-from concordance.model import Trust
+from concordance.model import Category, Trust
 
 from .crossings import VERBS, crossings
 from .index import Index
@@ -98,8 +98,9 @@ def _ordered(index: Index, found: _Found, begins: Collection[int]) -> Iterator[l
     met = [one for one in begins if one in distance]
     least = min(distance[one] for one in met)
 
-    def key(one: int) -> tuple[str, str]:
-        return index.path_of(one), index.keys[one]
+    def key(one: int) -> tuple[bool, float, str, str]:
+        path = index.path_of(one)
+        return index.category_of(path) != Category.SOURCE, -index.ranks.get(path, 0.0), path, index.keys[one]
 
     def on(chain: list[int]) -> Iterator[list[int]]:
         if not distance[chain[-1]]:
