@@ -44,6 +44,8 @@ PICTURES: dict[str, tuple[str, str, Callable[[Page], None]]] = {
     "source": ("torch/nn/modules/linear.py_source.html#L107", "light", source),
     "definition": ("torch/nn/modules/linear.py_defs/def-Linear.html", "light", lambda page: None),
     "search": ("torch/utils/data/dataloader.py_docs.html", "dark", searching),
+    "operator": ("book/operators/aten/addmm.html", "light", lambda page: None),
+    "operators": ("book/operators/index.html", "light", lambda page: page.get_by_label("Filter").fill("conv")),
     "map": ("torch/map.html", "dark", lambda page: page.evaluate("document.querySelector('main h2').scrollIntoView()")),
 }
 
