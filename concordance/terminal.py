@@ -115,7 +115,7 @@ def _listed(counts: Mapping[str, int]) -> str:
 def print_seconds(summary: Summary) -> None:
     """How long each step took."""
     for step, seconds in summary.seconds.items():
-        about = "  (of link)" if step == "pass" else ""
+        about = "  (of link)" if step in ("bridge", "pass") else ""
         click.echo(f"  {step:<8} {seconds:7.2f} s{about}")
 
 
