@@ -8,6 +8,7 @@ put in place of others.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
@@ -29,7 +30,7 @@ BRIDGES = "concordance.link.bridges"
 # What a fault in a bridge, or a text that nobody has thought of, may raise.
 _FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 Failed = Callable[[str, str], None]
-_ROWS, _LOOKED_UP = "bridges", "bridges hang on"
+_ROWS, _IDS, _LOOKED_UP = "bridges", "bridged ids", "bridges hang on"
 
 
 class Edges(NamedTuple):
@@ -46,7 +47,7 @@ def run(writer: Writer, root: str, roots: Roots, failed: Failed) -> Edges:
     was = bridges_from(writer.asked.passed(_ROWS))
     before = _moved(was, writer.moved)
     rows = list(_joined(crossed, Tree(root, writer.ledger(), roots), failed))
-    writer.put_pass(_ROWS, packed_bridges(rows))
+    _put(writer, rows, was)
     writer.put_pass(_LOOKED_UP, passed.encoded(crossed.looked_up))
     other = {*before} ^ {*rows}
     # What is said of a name is said of what it begins with, too: an overload's row is one of its operator's.
@@ -54,6 +55,14 @@ def run(writer: Writer, root: str, roots: Roots, failed: Failed) -> Edges:
     writer.touched.add(Aspect.CROSSED, {writer.owner(one) for row in other for one in (row.source, row.target) if one})
     writer.touched.add(Aspect.INTO, {writer.owner(row.target) for row in other if _is_run(row)})
     return _between(was, rows)
+
+
+def _put(writer: Writer, rows: list[Bridge], before: list[Bridge]) -> None:
+    """Writes all rows; and their ids alone, by which it is known whether an update moves any."""
+    if rows != before or not before:
+        writer.put_pass(_ROWS, packed_bridges(rows))
+        writer.put_pass(_IDS, array("I", sorted({one for row in rows for one in (row.source, row.target)})).tobytes())
+        writer.touched.add(Aspect.BRIDGES, [""])
 
 
 def _is_run(row: Bridge) -> bool:
@@ -72,15 +81,14 @@ def update(writer: Writer, root: str, roots: Roots, failed: Failed) -> Edges:
     if _is_other(writer, frozenset(names), frozenset(targets)):
         return run(writer, root, roots, failed)
     now = writer.moved
-    if now:
-        rows = bridges_from(writer.asked.passed(_ROWS))
-        moved = _moved(rows, now)
-        if moved != rows:
-            writer.put_pass(_ROWS, packed_bridges(moved))
-        if not now.keys().isdisjoint(targets):
-            writer.put_pass(_LOOKED_UP, passed.encoded((names, [now.get(one, one) for one in targets])))
-        return _between(rows, moved)
-    return Edges(set(), set(), set())
+    if not now.keys().isdisjoint(targets):
+        writer.put_pass(_LOOKED_UP, passed.encoded((names, [now.get(one, one) for one in targets])))
+    if now.keys().isdisjoint(array("I", writer.asked.passed(_IDS))):
+        return Edges(set(), set(), set())
+    rows = bridges_from(writer.asked.passed(_ROWS))
+    moved = _moved(rows, now)
+    _put(writer, moved, rows)
+    return _between(rows, moved)
 
 
 def _moved(rows: list[Bridge], now: Mapping[int, int]) -> list[Bridge]:

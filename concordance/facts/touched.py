@@ -33,6 +33,7 @@ class Aspect(StrEnum):
     CONCEPT = "concept"  # which files a word tells of; the key is the word
     CROSSED = "crossed"  # which bridges begin or end in it
     ACROSS = "across"  # which bridges have a name; the key is the name
+    BRIDGES = "bridges"  # any of them, or an id of one; without a key
     HISTORY = "history"
     PATHS = "paths"  # that a file is there
 

@@ -12,7 +12,7 @@ from concordance.facts.touched import Aspect
 from concordance.model import Bridge, Role
 
 from .index import Index
-from .reads import EVERY, MOVED, lasting, unless
+from .reads import EVERY, lasting, unless
 
 # What a bridge says, as a verb between its two sides, and from the other side; "" where it is no sentence.
 VERBS = {
@@ -135,7 +135,7 @@ class Crossings:
         return ends[row.end].line if row.end < len(ends) else 0
 
 
-@lasting(unless(Aspect.CROSSED, Aspect.ACROSS, MOVED))
+@lasting(unless(Aspect.BRIDGES))
 def crossings(index: Index) -> Crossings:
     """The bridges of a repository."""
     return Crossings(index, bridges_from(index.facts.passed("bridges")))

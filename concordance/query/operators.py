@@ -15,7 +15,7 @@ from concordance.model import Bridge, Category
 
 from .crossings import crossings
 from .index import Index
-from .reads import MOVED, lasting, unless
+from .reads import lasting, unless
 
 SCHEMA, KERNEL, STUB, FORMULA, CALLS, CALLED = "schema", "kernel", "stub", "formula", "formula calls", "calls"
 PYTHON, OPINFO, DOCSTRING, DOCUMENTED, META = "python", "opinfo", "docstring", "documented", "meta"
@@ -78,7 +78,7 @@ def base_of(name: str) -> str:
     return space + mark + rest.partition(".")[0]
 
 
-@lasting(unless(Aspect.CROSSED, Aspect.ACROSS, MOVED))
+@lasting(unless(Aspect.BRIDGES))
 def _overloads(index: Index) -> dict[str, list[str]]:
     """The full names of each operator that has a schema, by its name, namespace by namespace."""
     found: dict[str, set[str]] = {}
