@@ -21,7 +21,7 @@ from concordance.collect.own import MANIFEST
 from concordance.config import Book, Config, of_site
 from concordance.errors import BookFailed, NoPermission, UserError
 from concordance.facts import versions
-from concordance.facts.pagenotes import Made, PageNotes, Subject, packed, unpacked
+from concordance.facts.pagenotes import Made, PageNotes, Subject, packed
 from concordance.facts.read import Facts
 from concordance.memory import Known, Memory
 from concordance.model import Entry
@@ -345,19 +345,8 @@ def _made(
             summary.changed += [row.page for row, changed in pages if changed]
             made[subject] = Made(packed(slots), tuple(row.page for row, _ in pages))
         progress(len(rows), max(len(rows), len(work)))
-    _together(made)
     return rows
 
 
 def _subject_of(desk: _Desk, subject: Subject) -> list[_Done]:
     return [_subject(desk, *subject)]
-
-
-def _together(made: dict[Subject, Made]) -> None:
-    """Both pages of a file are made of the same, of which only the first to be made heard all: what one read, both
-    did."""
-    for (kind, about), one in list(made.items()):
-        other = made.get(("keywords", about)) if kind == "file" else None
-        if other is not None:
-            slots = packed(unpacked(one.slots) | unpacked(other.slots))
-            made[kind, about], made["keywords", about] = one._replace(slots=slots), other._replace(slots=slots)

@@ -1,7 +1,8 @@
 """One file as its pages see it: its facts, who uses each of its symbols, and what each of them uses.
 
 In: an index and a path. Out: `About`. Both pages of a file read it, and what is worked out is kept, so each question
-is put to the store once a file, and never once a symbol.
+is put to the store once a file, and never once a symbol. What is read of other files for it is `recorded`, so that
+both pages note it; what is made of the file's own facts and links alone is noted by whoever asks `about`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from concordance.model import ROLES, RUN, TYPES, FileFacts, Finding, Import, Rol
 
 from .answers import clean, separator_of
 from .index import Index
+from .reads import recorded
 from .ruled import ruled
 
 _BITS = {role: 1 << place for place, role in enumerate(ROLES)}
@@ -38,7 +40,7 @@ class About:
     """A file that pages are made of."""
 
     def __init__(self, index: Index, path: str) -> None:
-        self.index, self.path = index, path
+        self.index, self.path, self.reads = index, path, index.reads
         self.opened = index.opened(path)
         self.file, self.base = self.opened.file, self.opened.base
 
@@ -76,7 +78,8 @@ class About:
                     found[place] = there
         return found
 
-    @cached_property
+    @property
+    @recorded
     def users(self) -> dict[int, list[Use]]:
         """Who uses each of its symbols, by place (-1: the file itself), of trust unique_name and above.
 
@@ -105,7 +108,8 @@ class About:
             inner = self.symbols[inner].parent
         return False
 
-    @cached_property
+    @property
+    @recorded
     def uses(self) -> dict[int, dict[int, Use]]:
         """What each of its symbols uses, by place (-1: the file itself) and by id, of trust unique_name and above."""
         flow, links = self.opened.flow, self.opened.links
@@ -135,7 +139,8 @@ class About:
         for path in {self.index.path_of(one) for one in ids}:
             self.index.reads.note(Aspect.NAMES, path)
 
-    @cached_property
+    @property
+    @recorded
     def bases(self) -> dict[int, list[int]]:
         """What its classes extend: ids, by place, in the order of the text."""
         found: dict[int, list[int]] = {}
@@ -143,18 +148,21 @@ class About:
             found.setdefault(symbol - self.base - 1, []).append(target)
         return found
 
-    @cached_property
+    @property
+    @recorded
     def heirs(self) -> dict[int, list[int]]:
         """What extends its classes: ids, by place."""
         self.index.reads.note(Aspect.INTO, self.path)
         return self._by_place((target, symbol) for symbol, target in self.index.facts.heirs_of(*self._own))
 
-    @cached_property
+    @property
+    @recorded
     def overridden(self) -> dict[int, list[int]]:
         """What its methods override: ids, by place."""
         return self._by_place(self.index.facts.overrides(*self._own))
 
-    @cached_property
+    @property
+    @recorded
     def overriding(self) -> dict[int, list[int]]:
         """What overrides its methods: ids, by place."""
         self.index.reads.note(Aspect.INTO, self.path)
@@ -178,7 +186,8 @@ class About:
     def _order(self, identity: int) -> tuple[str, int]:
         return self.index.path_of(identity), identity
 
-    @cached_property
+    @property
+    @recorded
     def counterparts(self) -> dict[int, int]:
         """Where what is only declared here is defined, and what is defined here is declared: ids, by place. Only what
         is sure: of one name, one declaration and one definition in other files."""
@@ -199,7 +208,8 @@ class About:
         """Each import, what it leads to, and the id that the imported name itself has (0: none is known)."""
         return self.opened.imports
 
-    @cached_property
+    @property
+    @recorded
     def importers(self) -> list[str]:
         """The files that import it or a name of it."""
         index = self.index
@@ -211,7 +221,8 @@ class About:
         """How many ways lead through each of its symbols; 0 for what is no function."""
         return unpacked(self.facts.complexity) if self.facts.complexity else ()
 
-    @cached_property
+    @property
+    @recorded
     def findings(self) -> list[Finding]:
         """What rules found in it."""
         return ruled(self.index).findings(self.path)
@@ -274,6 +285,8 @@ def about(index: Index, path: str) -> About:
     last: About | None = index.worked_out.get(About)
     if last is None or last.path != path:
         last = index.worked_out[About] = About(index, path)
+    else:
+        index.opened(path)  # whoever is given what was opened before has read it, too
     return last
 
 

@@ -18,7 +18,6 @@ from .reads import forget
 from .summaries import Summaries
 from .tables import changed, digests
 
-TOGETHER = frozenset(("file", "keywords"))  # made of the same `About`, so what one of them read counts for both
 _SAID = ("left_out", "ruff", "ruff_problem")  # notes of the store that pages tell
 
 
@@ -78,7 +77,6 @@ class Chooser:
         again = self.notes.readers(slots)
         lost = set(astray)
         again |= {one for one, pages in known.items() if not pages or (lost and not lost.isdisjoint(pages))}
-        again |= {(kind, about) for about in {one[1] for one in again if one[0] in TOGETHER} for kind in TOGETHER}
         every = subjects()
         work = sorted((again & every.keys()) | (every.keys() - known.keys()), key=every.__getitem__)
         gone = sorted(known.keys() - every.keys())

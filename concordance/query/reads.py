@@ -1,8 +1,10 @@
 """What a page reads of the whole repository, so that it is made again only when that changed.
 
 In: each look at what is not the page's own. Out: the slots that were read (`facts.touched.slot`). Whatever pages share
-and is worked out once is worked out unheard (`shared`, `Shared`); what is looked up in it is heard by its key. What is
-worked out for one key and kept (`kept`) is heard again by everyone who is given it.
+and is worked out once is worked out unheard (`shared`, `Shared`); what is looked up in it is heard by its key. Every
+other value that outlives a page is memoised together with the slots that were read for it (`kept` by key, `recorded` in
+the object that it belongs to), and each use notes those slots again. So the slots of a page do not depend on which
+pages were made before it.
 """
 
 from __future__ import annotations
@@ -26,52 +28,58 @@ class Reads:
     """Hears what is read."""
 
     def __init__(self) -> None:
-        self._heard: set[int] | None = None
+        self.listener: set[int] | None = None  # where slots are noted; None where nobody listens
         self._slots: dict[tuple[str, str], int] = {}
 
     def note(self, what: str, key: str) -> None:
         """Something was looked at."""
-        if self._heard is not None:
+        if self.listener is not None:
             asked = (what, key)
             number = self._slots.get(asked)
             if number is None:
                 number = self._slots[asked] = slot(what, key)
-            self._heard.add(number)
+            self.listener.add(number)
 
     def again(self, slots: Iterable[int]) -> None:
         """What was worked out of some slots was handed out once more."""
-        if self._heard is not None:
-            self._heard.update(slots)
+        if self.listener is not None:
+            self.listener.update(slots)
 
     @contextmanager
     def heard(self) -> Iterator[set[int]]:
         """What is read inside; who listens outside hears it, too."""
-        outside, inside = self._heard, set[int]()
-        self._heard = inside
+        outside, inside = self.listener, set[int]()
+        self.listener = inside
         try:
             yield inside
         finally:
-            self._heard = outside
+            self.listener = outside
             self.again(inside)
 
     @contextmanager
     def unheard(self) -> Iterator[None]:
         """What is read inside is for all, and nobody's."""
-        outside, self._heard = self._heard, None
+        outside, self.listener = self.listener, None
         try:
             yield
         finally:
-            self._heard = outside
+            self.listener = outside
 
 
-class Asked(Protocol):
+class Recording(Protocol):
     """Whatever knows who listens."""
 
     reads: Reads
+
+
+class Asked(Recording, Protocol):
+    """An index: it holds what was worked out."""
+
     worked_out: dict[Any, Any]  # by the function that makes it
 
 
 Index = TypeVar("Index", bound=Asked)
+Owner = TypeVar("Owner", bound=Recording)
 
 
 class Shared(Generic[Value]):
@@ -204,6 +212,35 @@ class Kept(dict[str, tuple[Value, frozenset[int]]]):
         ]
         for key in stale:
             del self[key]
+
+
+def recorded(make: Callable[[Owner], Value]) -> Callable[[Owner], Value]:
+    """Memoises a function of an object in that object, as `cached_property` does, for objects that more than one page
+    uses. What was read for the value is noted for each listener that asks for it, not only for the first."""
+    name = f"{make.__module__}.{make.__qualname__}"
+
+    @wraps(make)
+    def given(owner: Owner) -> Value:
+        reads = owner.reads
+        memo: _Recorded[Value] | None = owner.__dict__.get(name)
+        if memo is None:
+            with reads.heard() as slots:
+                value = make(owner)
+            memo = owner.__dict__[name] = _Recorded(value, slots, reads.listener)
+        elif memo.told is not reads.listener:
+            reads.again(memo.slots)
+            memo.told = reads.listener
+        return memo.value
+
+    return given
+
+
+class _Recorded(Generic[Value]):
+    __slots__ = ("slots", "told", "value")
+
+    def __init__(self, value: Value, slots: set[int], told: set[int] | None) -> None:
+        self.value, self.slots = value, slots
+        self.told = told  # the listener that has noted the slots last: a page asks for one value many times
 
 
 def plain(table: dict[str, Value]) -> dict[str, Value]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 
 from concordance.blocks import Block, Doc, Heading, Items, Line, Mono, Piece, Quote, Ref, Table, Text, To
 from concordance.kinds import Section
 
 from . import across, noticed, overview, position, tried
 from .about import About
+from .reads import recorded
 
 ORDER = tuple(section.value for section in Section)
 PURPOSE, OVERVIEW, DESIGN, DEPENDENCIES, PATTERNS, PERFORMANCE, SECURITY, TESTING, RELATED = ORDER
@@ -22,7 +22,7 @@ _NOTICED = frozenset((PATTERNS, PERFORMANCE, SECURITY))  # what they say is said
 _CODE = re.compile(r"`([^`]+)`")
 
 
-@lru_cache(1)  # as `about`
+@recorded
 def sections(one: About) -> dict[str, list[Block]]:
     """What each section says, by its title; those that the book leaves out are not made."""
     return {title: _MADE[title](one) for title in ORDER if title not in one.index.book.sections_off}
@@ -43,7 +43,7 @@ _MADE: dict[str, Callable[[About], list[Block]]] = {
 }  # fmt: skip
 
 
-@lru_cache(1)
+@recorded
 def _own(one: About) -> tuple[dict[str, str], set[str]]:
     names = {symbol.key: symbol.name for symbol in one.symbols}
     return names, set(names.values())

@@ -1,0 +1,102 @@
+"""What a page is noted to have read is all that it depends on, whichever pages were made before it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import books
+import pytest
+from program import write
+
+from bench import editrepo
+from concordance import api, plugins, writing
+from concordance.config import Book
+from concordance.facts.pagenotes import Subject
+from concordance.facts.read import Facts
+from concordance.query.index import Index
+from concordance.query.pages import PAGES
+
+Opened = Callable[[], Index]
+
+
+@pytest.fixture(scope="module", params=["sample", "mixed"])
+def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    """Opens a new index of a repository."""
+    home = tmp_path_factory.mktemp("reads")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONCORDANCE_CACHE", str(home / "cache"))
+        root = books.copied(home) if request.param == "sample" else home / "mixed"
+        if request.param == "mixed":
+            write(root, editrepo.OTHERS)
+        api.build(str(root), 1)
+        with Facts(str(root / ".concordance")) as facts:
+            yield lambda: Index(facts, str(root), Book())
+
+
+def _subjects(index: Index) -> list[Subject]:
+    return [(kind, about) for kind in plugins.names(PAGES) for about in plugins.load(PAGES, kind).subjects(index)]
+
+
+def _read(index: Index, subject: Subject) -> set[int]:
+    kind, about = subject
+    with index.reads.heard() as slots:
+        for _ in plugins.load(PAGES, kind).pages(index, about):
+            pass
+    return slots
+
+
+def _told(index: Index, slots: set[int]) -> list[tuple[str, str]]:
+    """Slots as they were named."""
+    return sorted(asked for asked, number in index.reads._slots.items() if number in slots)
+
+
+def test_the_reads_of_a_page_do_not_depend_on_what_was_made_before(opened: Opened) -> None:
+    """A memo that does not note again what was read for its value fails here."""
+    subjects = _subjects(opened())
+    alone = {subject: _read(opened(), subject) for subject in subjects}
+    for seed in range(3):
+        order = list(subjects)
+        random.Random(seed).shuffle(order)
+        if seed == 2:  # both pages of a file, and whatever else is about the same, one after the other
+            order.sort(key=lambda subject: subject[1])
+        index = opened()
+        for subject in (*order, *order[: len(order) // 3]):
+            slots = _read(index, subject)
+            assert slots == alone[subject], (
+                f"{subject}: not noted {_told(index, alone[subject] - slots)}, "
+                f"noted besides {_told(index, slots - alone[subject])}"
+            )
+
+
+def test_nor_on_pages_that_were_begun_while_nobody_listened(opened: Opened) -> None:
+    """As before workers are forked: the pages that are looked at last are those that workers begin with."""
+    subjects = _subjects(opened())
+    chance = random.Random(5)
+    for subject in chance.sample(subjects, 60):
+        index = opened()
+        writing._look_around(index, [subject])
+        again = _read(index, subject)
+        assert again == _read(opened(), subject), subject
+
+
+def test_a_page_that_was_looked_at_before_workers_were_forked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page made beforehand, for what it asks of the whole, left its result to the worker without what it had read."""
+    monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(writing, "_FEW", 0)  # workers are forked for every update, as for one of many pages
+    root, out = tmp_path / "repo", tmp_path / "repo/.concordance/book"
+    weird = "def weird():\n    return 1\n"
+    write(root, {f"p{n % 6}/m{n}.py": f"def f{n}():\n    return {n}\n" for n in range(60)})
+    for more in ({}, {"x/one.py": weird}, {"y/two.py": weird}):
+        write(root, more)
+        api.book(str(root), str(out), Book(), 2)
+    ours = books.contents(out)
+    assert "weird" in ours["x/one.py_docs.md"].decode()
+    clean = tmp_path / "clean" / "repo"
+    for path in books.sources(root, out):
+        write(clean, {path: (root / path).read_text()})
+    api.book(str(clean), str(clean / ".concordance/book"), Book(), 2)
+    assert [page for page, data in books.contents(clean / ".concordance/book").items() if data != ours[page]] == []
