@@ -1,5 +1,7 @@
-# make book REPO=…   read a repository and write its book (default: this one)
-# make test          set everything up and run the tests
+# make book REPO=…   read a repository and write its book (default: this one); installs what running needs
+# make test          run the tests; installs the development tools besides
+# make setup         install what running needs into .venv, and do nothing else
+# make lock          pin what pyproject.toml asks for, with hashes (needs the network)
 # make lint          style and types;   make golden   rewrite the expected files, to be read as a diff
 # make bench         measure against other programs on real repositories (minutes)
 
@@ -7,37 +9,50 @@ REPO ?= .
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: book test lint golden bench lock
+.PHONY: book test lint golden bench lock setup
+
+setup: .venv/ready
 
 book: .venv/ready
 	$(BIN)/concord build $(REPO) --verbose
 
-test: .venv/ready
+test: .venv/ready-dev
 	sh tests/setup.sh
 	$(BIN)/ruff check concordance tests bench
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto
 
-lint: .venv/ready
+lint: .venv/ready-dev
 	$(BIN)/ruff check concordance tests bench
 	$(BIN)/mypy
 
-golden: .venv/ready
+golden: .venv/ready-dev
 	CONCORDANCE_GOLDEN=write $(BIN)/pytest tests/test_golden.py tests/test_docs.py
 	PYTHONPATH=.:tests $(BIN)/python tests/picture.py
 	git diff --stat tests/golden docs
 
-bench: .venv/ready
+bench: .venv/ready-dev
 	sh tests/setup.sh
 	$(BIN)/python -m bench
 
+# The lock of development has everything; what running needs is in it as in its own lock. pip cannot check the hashes of
+# a local folder, so whoever installs that takes the same versions from constraints.txt.
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate --no-emit-index-url
 lock:
-	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	  --no-emit-index-url --group pyproject.toml:dev pyproject.toml -o requirements.lock
+	test -x $(BIN)/uv || $(MAKE) .venv/ready-dev
+	$(COMPILE) --generate-hashes --group pyproject.toml:build pyproject.toml -o requirements.lock
+	$(COMPILE) --generate-hashes --constraint requirements.lock --group pyproject.toml:build --group pyproject.toml:dev \
+	  pyproject.toml -o requirements-dev.lock
+	sed -n 's/^\([a-z].*[^ ]\) *\\$$/\1/p' requirements.lock > constraints.txt
 
+PIP = $(BIN)/pip install --quiet --disable-pip-version-check
 .venv/ready: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Concordance needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(PIP) --require-hashes -r requirements.lock
+	$(PIP) --no-deps --no-build-isolation -e .
+	touch $@
+
+.venv/ready-dev: .venv/ready requirements-dev.lock
+	$(PIP) --require-hashes -r requirements-dev.lock
 	touch $@
