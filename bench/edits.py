@@ -1,7 +1,8 @@
 """`python -m bench edits`: random edits of a small repository, each update compared with a clean build.
 
-In: how many sequences (`--count`, default 500) from which seed on (`--first`), in how many processes (`--jobs`). Out: how
-many ended with a book and a store that are not byte for byte those of a clean build, each with its seed, what
+In: how many sequences (`--count`, default 500) from which seed on (`--first`), in how many processes (`--jobs`), and
+projects to edit in place of the small repositories made up here (`--repo FOLDER`, which is copied; may be repeated).
+Out: how many ended with a book and a store that are not byte for byte those of a clean build, each with its seed, what
 differs first, and the fewest steps that still show it. `--seed N` runs one alone.
 """
 
@@ -16,8 +17,9 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,7 +50,9 @@ class Differs(Exception):
 class Bench:
     """A repository with its book, which each sequence starts from: always in the same place, for a book knows its."""
 
-    def __init__(self, home: Path, files: dict[str, str] = editrepo.FILES) -> None:
+    def __init__(
+        self, home: Path, files: Mapping[str, str | bytes] = editrepo.FILES, links: Mapping[str, str] = editrepo.LINKS
+    ) -> None:
         self.root = home / "now" / "pear"
         self._kept = home / "kept"
         self._clean = home / "clean" / "pear"
@@ -56,7 +60,7 @@ class Bench:
         desk = Desk(self.root)
         for path, content in files.items():
             desk.put(path, content)
-        for path, target in editrepo.LINKS.items():
+        for path, target in links.items():
             (self.root / path).parent.mkdir(exist_ok=True)
             (self.root / path).symlink_to(target)
             desk.touch(path)
@@ -85,7 +89,8 @@ class Bench:
                 if step.what == "kept":
                     kept.update(random.Random(step.seed).random() < 0.3)
                 else:
-                    _written(self.root, out, wishes)
+                    with _forking(step.seed % 2 == 1):
+                        _written(self.root, out, wishes, 2)
                 if always or place == last:
                     self.compare(out, wishes)
 
@@ -127,9 +132,9 @@ class _Kept:
         changed = {path for path in now.keys() | self._seen.keys() if now.get(path) != self._seen.get(path)}
         self._seen = now
         if self._current is None:
-            writing.LARGE = 0  # as in a large repository, where pages are made by two processes
             self._current = Current(str(self.root), None, Book, 2, quiet)
-        done = self._current.update(changed - {"HEAD"}, whole or "HEAD" in changed)
+        with _forking(len(changed) % 2 == 1):
+            done = self._current.update(changed - {"HEAD"}, whole or "HEAD" in changed)
         if done is not None and done.book.failed:
             raise Differs(f"pages failed: {done.book.failed}")
 
@@ -144,8 +149,18 @@ class _Kept:
         return found
 
 
-def _written(root: Path, out: Path, wishes: Book) -> None:
-    _, written = api.book(str(root), str(root / out), wishes, 1)
+@contextmanager
+def _forking(always: bool) -> Iterator[None]:
+    """Lets two processes make the pages of every update, as they do in a large repository, or of large ones only."""
+    few, writing.FEW = writing.FEW, 0 if always else writing.FEW
+    try:
+        yield
+    finally:
+        writing.FEW = few
+
+
+def _written(root: Path, out: Path, wishes: Book, jobs: int = 1) -> None:
+    _, written = api.book(str(root), str(root / out), wishes, jobs)
     if written.failed:
         raise Differs(f"pages failed: {written.failed}")
 
@@ -201,7 +216,8 @@ def sequence(seed: int, longest: int = 6) -> list[Step]:
         if chance.random() < 0.35:
             steps.append(Step(chance.choice(("store", "store", "ask", main, main, "docs")), chance.randrange(9)))
     steps = [Step("kept"), *steps] if main == "kept" else steps
-    return [*steps, Step(main)] if chance.random() < 0.8 else [*steps, Step("docs"), Step(main)]
+    last = Step(main, chance.randrange(9))
+    return [*steps, last] if chance.random() < 0.8 else [*steps, Step("docs"), last]
 
 
 def failure(bench: Bench, steps: list[Step], always: bool) -> str:
@@ -226,12 +242,12 @@ def shrunk(bench: Bench, steps: list[Step], always: bool) -> list[Step]:
     return steps
 
 
-def _one(seed: int, home: str) -> tuple[int, str]:
+def _one(seed: int, home: str, repos: Sequence[str]) -> tuple[int, str]:
     """Runs the sequence of a seed in this process's own folder."""
     own = os.path.join(home, str(os.getpid()))
     os.environ["CONCORDANCE_CACHE"] = f"{own}/cache"
     os.environ.update(editsteps.GIT)
-    bench = bench_of(own, seed)
+    bench = bench_of(own, seed, repos)
     steps = sequence(seed)
     told = failure(bench, steps, True)
     if told:
@@ -244,8 +260,14 @@ def _one(seed: int, home: str) -> tuple[int, str]:
 _MADE: dict[str, Bench] = {}
 
 
-def bench_of(home: str, seed: int) -> Bench:
+def bench_of(home: str, seed: int, repos: Sequence[str] = ()) -> Bench:
     """The repository that a sequence edits; a folder has one of each."""
+    if repos:
+        repo = repos[seed % len(repos)]
+        place = f"{home}/{os.path.basename(repo)}"
+        if place not in _MADE:
+            _MADE[place] = Bench(Path(place), _read(Path(repo)), {})
+        return _MADE[place]
     files = editrepo.OTHERS if seed % 4 == 3 else editrepo.FILES
     place = f"{home}/{len(files)}"
     if place not in _MADE:
@@ -253,13 +275,18 @@ def bench_of(home: str, seed: int) -> Bench:
     return _MADE[place]
 
 
-def results(seeds: range, jobs: int, home: str) -> Iterator[tuple[int, str]]:
+def _read(repo: Path) -> dict[str, bytes]:
+    """The files of a project, without those of git and ours."""
+    return {path: (repo / path).read_bytes() for path in Desk(repo).paths()}
+
+
+def results(seeds: range, jobs: int, home: str, repos: Sequence[str] = ()) -> Iterator[tuple[int, str]]:
     """Runs the sequences of some seeds: each seed, and what went wrong."""
     if jobs == 1:
-        yield from (_one(seed, home) for seed in seeds)
+        yield from (_one(seed, home, repos) for seed in seeds)
         return
     with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(_one, seed, home) for seed in seeds]):
+        for done in as_completed([pool.submit(_one, seed, home, repos) for seed in seeds]):
             yield done.result()
 
 
@@ -270,13 +297,15 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, help="run this one alone")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--repo", action="append", default=[], help="a project to edit a copy of")
     options = parser.parse_args(arguments)
+    repos = [os.path.realpath(repo) for repo in options.repo]
     seeds = range(options.first, options.first + options.count)
     if options.seed is not None:
         seeds, options.jobs = range(options.seed, options.seed + 1), 1
     began, failed = time.perf_counter(), 0
     with tempfile.TemporaryDirectory() as home:
-        for done, (seed, told) in enumerate(results(seeds, options.jobs, home), 1):
+        for done, (seed, told) in enumerate(results(seeds, options.jobs, home, repos), 1):
             if told:
                 failed += 1
                 print(f"seed {seed}: {told}\n", flush=True)

@@ -432,6 +432,19 @@ def create(desk: Desk, chance: random.Random) -> None:
         add(desk, chance)
 
 
+def tested(desk: Desk, chance: random.Random) -> None:
+    """A new test that uses something."""
+    modules = [path for path in desk.paths(*_PYTHON) if blocks(path, desk.text(path))]
+    if not modules:
+        return
+    path = chance.choice(modules)
+    outer = [name for _, _, indent, name in blocks(path, desk.text(path)) if not indent] or ["nothing"]
+    used, name = chance.choice(outer), chance.choice(_FRESH)
+    module = path.removesuffix(".py").removeprefix("src/").removesuffix("/__init__").replace("/", ".")
+    made = f"from {module} import {used}\n\n\ndef test_{name}():\n    assert {used}()\n"
+    desk.put(chance.choice(("tests/", "", f"{path.rpartition('/')[0]}/".lstrip("/"))) + f"test_{name}.py", made)
+
+
 def delete(desk: Desk, chance: random.Random) -> None:
     """A file less."""
     path = _file(desk, chance)
@@ -540,6 +553,6 @@ def several(desk: Desk, chance: random.Random) -> None:
 EDITS: dict[str, Callable[[Desk, random.Random], None]] = {
     one.__name__: one
     for one in (body, top, add, drop, rename, signature, docstring, exports, bases, decorate, imports, relocate, split,
-                macro, finding, prose, settings, ignore, create, delete, move, move_folder, revert, become, mode, link,
+                macro, finding, prose, settings, ignore, create, tested, delete, move, move_folder, revert, become, mode, link,
                 touch, commit, several)
 }  # fmt: skip

@@ -42,7 +42,7 @@ from concordance.render.summary import BookSummary
 OF_A_PAGE = " of a page"  # ends the kind of a page that is about a page
 OF_PAGES = ("file", "keywords", "folder", "folder_index", "subtree")  # pages have them, too; the rest there is once
 BATCH = 48  # subjects: about a tenth of a second's work
-_FEW = 40  # subjects that are made without other processes, which would take longer to start
+FEW = 40  # subjects that are made without other processes, which would take longer to start
 _TRIED = 8  # pages of each kind, about, that are made beforehand
 
 
@@ -328,7 +328,7 @@ def _made(
 ) -> list[Written]:  # fmt: skip
     """Makes pages; `made` is told what was read for each subject."""
     rows: list[Written] = []
-    if len(work) > _FEW:
+    if len(work) > FEW:
         if not desk.goes_on:
             _look_around(desk.index, work)
         batches = parallel.together(work, lambda one: one[1], BATCH)  # files of one folder use the same others

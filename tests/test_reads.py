@@ -86,7 +86,7 @@ def test_a_page_that_was_looked_at_before_workers_were_forked_is_made_again(
 ) -> None:
     """A page made beforehand, for what it asks of the whole, left its result to the worker without what it had read."""
     monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(writing, "_FEW", 0)  # workers are forked for every update, as for one of many pages
+    monkeypatch.setattr(writing, "FEW", 0)  # workers are forked for every update, as for one of many pages
     root, out = tmp_path / "repo", tmp_path / "repo/.concordance/book"
     weird = "def weird():\n    return 1\n"
     write(root, {f"p{n % 6}/m{n}.py": f"def f{n}():\n    return {n}\n" for n in range(60)})
