@@ -31,6 +31,7 @@ from concordance.query.answers import Answer, Row
 from concordance.query.asking import COMMANDS, ask
 from concordance.query.index import Index
 from concordance.query.totals import Totals, counted
+from concordance.render import outfolder
 from concordance.render.summary import BookSummary, Compared, Verified
 
 SITE = "site"  # the folder of the site, where none is said
@@ -99,12 +100,12 @@ def book(
     """Brings a repository's store up to date, and writes its book; as its owners have set where nothing is said.
     `memory` is for who does so again and again: what is known of the repository is left there for the next time."""
     said = settings_of(root)
-    config = _config(said, jobs)
+    config, where = _config(said, jobs), out or _folder(root, said)
+    outfolder.check(where, (root,), site=False)  # before minutes are spent on reading
     summary = _build(root, config, progress, walked, memory)
     for remark in said.remarks:
         progress("say", 0, 0, remark)
     with _at_pages(root, summary, progress):
-        where = out or _folder(root, said)
         written = _write(root, where, wishes or said.book, config, summary, progress, memory=memory)
     for page, reason in written.failed:
         progress("say", 0, 0, f"the page {page} could not be made: {reason}")
@@ -116,10 +117,11 @@ def site(
 ) -> tuple[Summary, BookSummary]:
     """Brings a repository's store up to date, and writes its site: pages for a browser, without a server."""
     said = settings_of(root)
-    config = _config(said, jobs)
+    config, folder = _config(said, jobs), os.path.join(root, FOLDER)
+    where = out or os.path.join(folder, SITE)
+    outfolder.check(where, (root,), site=True)
     summary = _build(root, config, progress)
     with _at_pages(root, summary, progress):
-        where, folder = out or os.path.join(root, FOLDER, SITE), os.path.join(root, FOLDER)
         publish = _only_for_books("publishing").publish
         written: BookSummary = publish(
             root, folder, where, of_site(wishes or said.book), config, partial(_told, progress)

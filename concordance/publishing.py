@@ -63,7 +63,7 @@ def publish(
     root: str, folder: str, out: str, book: Book, config: Config, progress: Callable[[int, int], None]
 ) -> BookSummary:
     """Writes all of it; files that are as they would be are left."""
-    summary, tray = BookSummary(out, front="index.html"), Tray(out)
+    summary, tray = BookSummary(out, front="index.html"), Tray(out, (root, folder))
     with forked.undisturbed(), closing(Facts(folder)) as facts:
         site = opened(Index(facts, root, book), out)
         work = [Meant(SHARDS, ""), Meant(REST, ""), *site.places.all()]

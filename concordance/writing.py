@@ -19,6 +19,7 @@ from concordance import forked, parallel, plugins
 from concordance.blocks import Page, Ref, To
 from concordance.collect.own import MANIFEST
 from concordance.config import Book, Config, of_site
+from concordance.confined import ConfinedFolder
 from concordance.errors import BookFailed, NoPermission, UserError
 from concordance.facts import versions
 from concordance.facts.pagenotes import Made, PageNotes, Subject, packed
@@ -31,7 +32,7 @@ from concordance.query.index import Index
 from concordance.query.pages import ABOUT, PAGES
 from concordance.query.renewal import renew
 from concordance.query.structure import plain_files
-from concordance.render import claims, manifest
+from concordance.render import claims, manifest, outfolder
 from concordance.render.addresses import Addresses, claims_of
 from concordance.render.formats import markdown
 from concordance.render.manifest import Written
@@ -119,7 +120,9 @@ def write(
         known.index.passed = passed
         paths, plain = [row[1] for row in known.index.bases], plain_files(known.index)
         addresses = known.addresses((paths, plain), lambda: Addresses(paths, root, out, plain))
-        summary = _Level(out, book, config, False, only_compared, memory.whole).write(known, addresses, progress)
+        with _confined(root, folder, out) as confined:
+            level = _Level(confined, book, config, False, only_compared, memory.whole)
+            summary = level.write(known, addresses, progress)
         if not only_compared and not memory.lasts:
             _leave_front(known.index, folder, book)
         return summary
@@ -159,7 +162,8 @@ def write_generated(
         listed = known.shelf.read().pages
         own = frozenset(page for page, row in listed.items() if not row.kind.endswith(OF_A_PAGE))
         addresses = _Inner([row[1] for row in known.index.bases], root, out, own)
-        return _Level(out, book, config, True, only_compared, True).write(known, addresses, progress)
+        with _confined(root, folder, out) as confined:
+            return _Level(confined, book, config, True, only_compared, True).write(known, addresses, progress)
 
 
 def own_entries(root: str, out: str) -> list[Entry]:
@@ -195,6 +199,15 @@ class _Inner(Addresses):
 
 
 @contextmanager
+def _confined(root: str, folder: str, out: str) -> Iterator[ConfinedFolder]:
+    """The folder of a book, checked to be one that may be written to."""
+    controlled = (root, folder)
+    outfolder.check(out, controlled, site=False)
+    with closing(ConfinedFolder(out, controlled)) as confined:
+        yield confined
+
+
+@contextmanager
 def _told_why(out: str) -> Iterator[None]:
     """Says of a disk that is full or must not be written to what can be done about it."""
     try:
@@ -212,7 +225,7 @@ def _told_why(out: str) -> Iterator[None]:
 class _Level:
     """The pages of a repository's files, or the pages of those pages: each is written for itself, into one book."""
 
-    out: str
+    folder: ConfinedFolder
     book: Book
     config: Config
     generated: bool
@@ -221,13 +234,13 @@ class _Level:
 
     def write(self, known: Known, addresses: Addresses, progress: Callable[[int, int], None]) -> BookSummary:
         """Writes what is not as it would be."""
-        out, summary = self.out, BookSummary(self.out)
+        out, summary = self.folder.path, BookSummary(self.folder.path)
         index, shelf = known.index, known.shelf
         listed, unfinished = shelf.read()
         before = {page: row for page, row in listed.items() if row.kind.endswith(OF_A_PAGE) == self.generated}
         others = {p: row for p, row in listed.items() if p not in before} if self.book.generated else {}
         settled = not unfinished and len(before) + len(others) == len(listed)
-        sink = Untouched(out, listed) if self.only_compared else Sink(out, listed)
+        sink = Untouched(self.folder, listed) if self.only_compared else Sink(self.folder, listed)
         made_of, mark = self._made_of(index, addresses), shelf.mark(before.values())
         chooser = Chooser(index, known.notes, made_of, mark, self.generated)
         astray = sink.astray(before) if shelf.is_due(self.whole) else []
@@ -249,7 +262,7 @@ class _Level:
             raise UserError("two pages have one address; please report this", "")
         more = not self.generated and self.book.generated  # the rest is not written yet
         doubtful = unfinished or choice.anew or self.only_compared
-        strays = manifest.strays(out, names | others.keys()) if doubtful and not more else ()
+        strays = manifest.strays(self.folder, names | others.keys()) if doubtful and not more else ()
         summary.gone = sorted({*listed, *strays} - names - others.keys())
         summary.removed = sink.remove(summary.gone)
         _counted(summary, rows)
@@ -278,7 +291,7 @@ class _Level:
     def _made_of(self, index: Index, addresses: Addresses) -> str:
         """What decides what a book says besides what the store knows: the program, the wishes, and where pages stand
         that do not stand where one expects them."""
-        out = os.path.realpath(self.out)
+        out = os.path.realpath(self.folder.path)
         wishes = replace(self.book, notes=(), settings="")  # pages read of them what is about them
         known = (versions.pages(), out, wishes, sorted(index.passed.items()), addresses.odd())
         return manifest.digest(repr(known).encode("utf-8", "backslashreplace"))

@@ -16,7 +16,7 @@ import books
 import program
 import pytest
 
-from concordance import api
+from concordance import api, confined
 from concordance.blocks import (
     Cite,
     Code,
@@ -45,6 +45,7 @@ from concordance.signs import visible
 
 def test_documents_of_the_project_stay(repo: Path) -> None:
     mine = {"docs/guide.md": "# Guide\n", "docs/lib/notes_docs.txt": "x", "docs/book/own.md": "# Own\n"}
+    books.write(repo, repo / "docs")
     program.write(repo, mine)
     books.write(repo, repo / "docs")
     (repo / "a.py").unlink()
@@ -57,7 +58,8 @@ def test_documents_of_the_project_stay(repo: Path) -> None:
 
 @pytest.mark.parametrize("name", ["index.md", "a.py_docs.md", "lib/b.py_kw.md", "manifest.json", "keywords.md", "lib", "keywords/t.md", "book/lib.md"])
 def test_a_name_that_is_taken_is_refused_before_anything_is_written(repo: Path, name: str) -> None:
-    program.write(repo, {f"docs/{name}": "# The project's own\n", "docs/other.md": "x"})
+    listed = {} if name == "manifest.json" else {"docs/manifest.json": '{"generator": "Concordance", "pages": {}}'}
+    program.write(repo, {**listed, f"docs/{name}": "# The project's own\n", "docs/other.md": "x"})
     before = books.contents(repo / "docs")
     told = program.concord("build", repo, "--out", repo / "docs", code=2).stderr
     assert name in told and "--out" in told
@@ -120,15 +122,15 @@ def test_a_full_disk(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = books.contents(repo / "docs")
     (repo / "a.py").write_text("class Tree:\n    pass\n")
 
-    renamed = os.replace
+    renamed = os.rename
 
-    def full(source: str, target: str) -> None:
-        if "docs" in target:
+    def full(source: str, target: str, **more: int) -> None:
+        if more:  # in a folder that is confined
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), target)
         renamed(source, target)
 
     with monkeypatch.context() as patch:
-        patch.setattr(manifest.os, "replace", full)  # also in the workers, which are forked
+        patch.setattr(confined.os, "rename", full)  # also in the workers, which are forked
         with pytest.raises(BookFailed, match=r"No space left.*Free some space"):
             books.write(repo, repo / "docs")
     assert books.contents(repo / "docs") == first
@@ -182,8 +184,8 @@ def test_the_same_bytes_with_another_number_of_processes_hash_seed_and_order(
     found = []
     for number, (jobs, seed) in enumerate((("1", "0"), ("2", "1"), ("3", "4242"))):
         root = books.copied(tmp_path / str(number))
-        program.concord("build", root, "--out", root / "docs", "--jobs", jobs, env={"PYTHONHASHSEED": seed})
-        found.append(books.contents(root / "docs"))
+        program.concord("build", root, "--out", root / "pages", "--jobs", jobs, env={"PYTHONHASHSEED": seed})
+        found.append(books.contents(root / "pages"))
     root = books.copied(tmp_path / "order")
     listed, scanned = os.listdir, os.scandir
 
@@ -212,8 +214,8 @@ def test_the_same_bytes_with_another_number_of_processes_hash_seed_and_order(
     with monkeypatch.context() as patch:
         patch.setattr(os, "scandir", Shuffled)
         patch.setattr(os, "listdir", lambda path=".": sorted(listed(path), reverse=True))
-        books.write(root, root / "docs", jobs=2)
-    found.append(books.contents(root / "docs"))
+        books.write(root, root / "pages", jobs=2)
+    found.append(books.contents(root / "pages"))
     for other in found[1:]:
         assert {path for path in found[0].keys() | other.keys() if found[0].get(path) != other.get(path)} == set()
 

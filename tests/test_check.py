@@ -31,11 +31,12 @@ def _times(out: Path) -> dict[str, int]:
     return found
 
 
-def _checked(repo: Path, wishes: Book | None = None) -> Compared:
+def _checked(repo: Path, wishes: Book | None = None, folder: str = "docs") -> Compared:
     """What `check` finds; it is checked that it touches nothing."""
-    before, times = books.contents(repo / "docs"), _times(repo / "docs")
-    found = api.check(str(repo), str(repo / "docs"), wishes, 1)
-    assert (books.contents(repo / "docs"), _times(repo / "docs")) == (before, times)
+    out = repo / folder
+    before, times = books.contents(out), _times(out)
+    found = api.check(str(repo), str(out), wishes, 1)
+    assert (books.contents(out), _times(out)) == (before, times)
     return found
 
 
@@ -182,14 +183,14 @@ def test_a_committed_book_passes_in_a_fresh_clone(
     (repo / "README.md").unlink()  # so that there is no name but the folder's
     git(repo, "add", "-A")
     git(repo, "commit", "-q", "-m", "first")
-    books.write(repo, repo / "docs", jobs=2)
+    books.write(repo, repo / "docs/book", jobs=2)
     git(repo, "add", "-A")
     git(repo, "commit", "-q", "-m", "with its book")
     git(repo, "commit", "-q", "-m", "empty", "--allow-empty")
     git(repo, "checkout", "-q", "-b", "other")
     clone = _clone(repo, tmp_path / "else where" / "copy")
     monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "another cache"))
-    assert _checked(clone).stale == []
+    assert _checked(clone, folder="docs/book").stale == []
     assert git(clone, "status", "--porcelain") == ""
 
 

@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "concordance"
 FILES = sorted(PACKAGE.rglob("*.py"))
-LEFT = ["version", "signs", "kinds", "model", "blocks", "errors", "config", "tomllines", "settings", "plugins"]
+LEFT = ["version", "signs", "kinds", "model", "blocks", "errors", "confined", "config", "tomllines", "settings", "plugins"]
 STAGES = ["collect", "extract", "facts", "link", "passes", "query", "render", "serve"]
 RIGHT = ["kept", "memory", "noted", "batch", "parallel", "forked", "linking", "bridging", "comparing", "differing", "writing", "publishing", "showing", "checking", "staleness", "naming", "passing", "pipeline",
          "api", "options", "following", "watching", "serving", "terminal", "tasks", "cli"]  # fmt: skip

@@ -26,7 +26,7 @@ def _times(out: Path) -> dict[str, int]:
 
 def test_a_second_build_changes_nothing(repo: Path) -> None:
     out = repo / "docs"
-    (repo / "docs").mkdir()
+    books.write(repo, out)
     (repo / "docs/guide.md").write_text("# Guide\n\nHow to plant.\n")
     program.age(repo)
     books.write(repo, out)
@@ -90,6 +90,7 @@ def test_pages_of_pages_that_are_written_at_once_are_the_same(repo: Path) -> Non
 
 
 def test_pages_of_pages_beside_documents_of_the_project(repo: Path) -> None:
+    books.write(repo, repo / "docs")
     program.write(repo, {"docs/guide.md": "# Guide\n\nHow to plant.\n"})
     books.write(repo, repo / "docs", generated=True)
     assert books.problems(repo, repo / "docs") == []

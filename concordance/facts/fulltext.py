@@ -16,7 +16,6 @@ import hashlib
 import math
 import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -27,6 +26,7 @@ from typing import Any, NamedTuple
 import msgspec
 import tantivy
 
+from concordance.confined import remove_tree
 from concordance.errors import StoreBroken, StoreFailed
 from concordance.model import Category, FileFacts, Kind
 
@@ -41,6 +41,7 @@ _UNNAMED = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL))
 _FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
 # How tantivy says that an index is not as it left it, or that a build that was killed had begun to write the same.
 _DAMAGED = re.compile("FileDoesNotExist|FileAlreadyExists|[Cc]orrupt|InvalidData|UnexpectedEof")
+_LEFT = re.compile(r"text\.\d+(?:\.old)?\.new")  # folders of builds that were killed
 _HEAP = 50_000_000  # bytes of a writer
 _PACKAGE_FILES = ("__init__", "mod", "index", "lib")  # named by the folder they are in
 
@@ -144,10 +145,12 @@ class TextWriter:
         self.target = f"{self.home}.{os.getpid()}.new" if self.fresh else self.home
         if self.fresh:
             for left in os.listdir(folder):  # of builds that were killed
-                if left.startswith("text.") and left.endswith(".new"):
-                    shutil.rmtree(os.path.join(folder, left), ignore_errors=True)
+                if _LEFT.fullmatch(left):
+                    remove_tree(os.path.join(folder, left))
         self._writers: dict[tuple[str, bool], tantivy.IndexWriter] = {}
         with self._guarded():
+            if self.fresh:
+                os.mkdir(self.target)  # fails where something is there: nothing is written through a link
             for home in ((shelf, pieces) for shelf in SHELVES for pieces in (False, True)):
                 self._writers[home] = opened(_home(self.target, *home), home[1]).writer(_HEAP, 1)
 
@@ -219,7 +222,7 @@ class TextWriter:
             with suppress(FileNotFoundError):
                 os.rename(self.home, old)
             os.rename(self.target, self.home)
-            shutil.rmtree(old, ignore_errors=True)
+            remove_tree(old)
 
     def abandon(self) -> None:
         """Leaves the index as it was."""
@@ -228,7 +231,7 @@ class TextWriter:
                 writer.rollback()
         self._writers.clear()
         if self.fresh:
-            shutil.rmtree(self.target, ignore_errors=True)
+            remove_tree(self.target)
 
 
 def _home(place: str, shelf: str, pieces: bool) -> str:

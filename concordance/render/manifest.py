@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
@@ -18,10 +19,12 @@ from typing import NamedTuple
 
 from concordance.collect import own
 from concordance.collect.own import CLAIM, CLAIMS, GENERATOR, MANIFEST
+from concordance.confined import ConfinedFolder, NotFollowed, NotRegular, is_inside
 from concordance.errors import UserError
 from concordance.render.addresses import claims_of
 from concordance.version import VERSION
 
+_ASIDE = re.compile(r"\d+\.new")  # a file that is being written, named by its process
 _OURS = (CLAIM, f'{{\n "generator": "{GENERATOR}"'.encode())  # how claims and a manifest begin
 
 
@@ -84,23 +87,23 @@ class Begin:
     """Notes, before the first file is changed, that a run has begun: where it is stopped, the next one knows that there
     may be pages that no manifest names."""
 
-    def __init__(self, out: str, before: dict[str, Written]) -> None:
-        self.out, self.before = out, before
+    def __init__(self, folder: ConfinedFolder, before: dict[str, Written]) -> None:
+        self.folder, self.before = folder, before
         self.done = False
 
     def __call__(self) -> None:
         """Notes it, once."""
         if not self.done:
             self.done = True
-            put(self.out, MANIFEST, _listed(self.before.values(), {"unfinished": True}))
+            put(self.folder, MANIFEST, _listed(self.before.values(), {"unfinished": True}))
 
 
-def tidy(out: str) -> None:
-    """Takes away what a run that was killed had not finished to write."""
-    with suppress(OSError):
-        for name in os.listdir(os.path.join(out, CLAIMS)):
-            if name.endswith(".new"):
-                os.unlink(os.path.join(out, CLAIMS, name))
+def tidy(folder: ConfinedFolder) -> None:
+    """Removes files that a killed run had not finished writing."""
+    with suppress(OSError, NotFollowed):
+        for name in folder.names(CLAIMS):
+            if _ASIDE.fullmatch(name):
+                folder.unlink(f"{CLAIMS}/{name}")
 
 
 def listing(pages: Collection[Written], unfinished: bool) -> bytes:
@@ -124,101 +127,84 @@ def _line(row: Written) -> str:
     return f"  {json.dumps(row.page)}: {json.dumps(list(row[1:]))}"
 
 
-def put(out: str, path: str, data: bytes, begin: Callable[[], None] | None = None) -> bool:
+def put(folder: ConfinedFolder, path: str, data: bytes, begin: Callable[[], None] | None = None) -> bool:
     """Makes a file of the book say this; False where it already does. `begin` is called before it is changed."""
-    target = os.path.join(out, path)
     try:
-        with open(target, "rb") as file:
-            there = file.read()
+        there = folder.read(path)
+    except FileNotFoundError:
+        pass
+    except NotRegular:
+        raise Taken(folder.path, [path]) from None
+    else:
         if there == data:
             return False
         if there and not (own.is_ours(there) or there.startswith(_OURS)):
-            raise Taken(out, [path])
-    except FileNotFoundError:
-        if os.path.islink(target):  # one that leads nowhere
-            raise Taken(out, [path]) from None
-    except OSError:
-        raise Taken(out, [path]) from None
+            raise Taken(folder.path, [path])
     if begin is not None:
         begin()
-    write(os.path.join(out, CLAIMS, f"{os.getpid()}.new"), target, data)  # one at a time
+    folder.write(f"{CLAIMS}/{os.getpid()}.new", path, data)  # one at a time
     return True
 
 
-def write(aside: str, target: str, data: bytes) -> None:
-    """Writes a file aside, and puts it in its place when it is whole."""
+def drop(folder: ConfinedFolder, path: str) -> bool:
+    """Removes a file of claims, where it is there."""
     try:
-        _write_aside(aside, data)
-        try:
-            os.replace(aside, target)
-        except FileNotFoundError:
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            os.replace(aside, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(aside)
-        raise
-
-
-def _write_aside(path: str, data: bytes) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
-    try:
-        handle = os.open(path, flags, 0o666)
-    except FileNotFoundError:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        handle = os.open(path, flags, 0o666)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-
-
-def drop(out: str, path: str) -> bool:
-    """Takes away one file, where it is there."""
-    try:
-        os.unlink(os.path.join(out, path))
-    except FileNotFoundError:
+        data = folder.read(path)
+        if data and not data.startswith(CLAIM):
+            return False
+        folder.unlink(path)
+    except (FileNotFoundError, NotRegular, NotFollowed):
         return False
     return True
 
 
-def remove(out: str, pages: Iterable[str]) -> int:
-    """Takes away pages that are no longer, and the folders that they leave empty."""
+def remove(folder: ConfinedFolder, pages: Iterable[str]) -> int:
+    """Removes pages that no longer exist, and the folders that they leave empty. A manifest may name anything: only a
+    file that is named like a page and ends as a page of ours does is removed."""
     count = 0
     folders: set[str] = set()
     for page in pages:
-        target = os.path.join(out, page)
-        if not is_inside(page) or not own.is_page(page) or (os.path.lexists(target) and not own.is_written(target)):
+        if not is_inside(page) or not own.is_page(page) or _is_written(folder, page) is False:
             continue
-        for path in (page, claims_of(page)):
-            with suppress(OSError):
-                os.unlink(os.path.join(out, path))
-                count += path == page
-            folders.add(os.path.dirname(path))
-    for folder in folders:
-        remove_empty(out, folder)
+        with suppress(OSError, NotFollowed):
+            folder.unlink(page)
+            count += 1
+        with suppress(OSError):
+            drop(folder, claims_of(page))
+        folders |= {os.path.dirname(page), os.path.dirname(claims_of(page))}
+    for one in folders:
+        remove_empty(folder, one)
     return count
 
 
-def remove_empty(out: str, folder: str) -> None:
-    """Takes away a folder and those above it, as far as nothing is in them."""
-    while folder:
+def _is_written(folder: ConfinedFolder, page: str) -> bool | None:
+    """True if the program wrote a page; None where there is none."""
+    try:
+        return own.is_ours(folder.read(page))
+    except FileNotFoundError:
+        return None
+    except (OSError, NotFollowed):
+        return False
+
+
+def remove_empty(folder: ConfinedFolder, inside: str) -> None:
+    """Removes a folder and those above it, as far as nothing is in them."""
+    while inside:
         try:
-            os.rmdir(os.path.join(out, folder))
-        except OSError:  # not empty, or already gone
-            if os.path.lexists(os.path.join(out, folder)):
-                return
-        folder = os.path.dirname(folder)
+            folder.rmdir(inside)
+        except FileNotFoundError:
+            pass
+        except (OSError, NotFollowed):  # not empty, or not ours
+            return
+        inside = os.path.dirname(inside)
 
 
-def strays(out: str, named: set[str]) -> Iterator[str]:
+def strays(folder: ConfinedFolder, named: set[str]) -> Iterator[str]:
     """The pages of ours in a folder that are not among the named, nor of another book in it."""
+    out = folder.path
     others = tuple(f"{book.folder}/" for book in own.books(out, files(out)) if book.folder)
     for path in files(out):
-        if (
-            not path.startswith(others)
-            and path not in named
-            and own.is_page(path)
-            and own.is_written(os.path.join(out, path))
-        ):
+        if not path.startswith(others) and path not in named and own.is_page(path) and _is_written(folder, path):
             yield path
 
 
@@ -229,11 +215,6 @@ def files(out: str) -> Iterator[str]:
         inside = folder[start:]
         for name in names:
             yield f"{inside}/{name}" if inside else name
-
-
-def is_inside(path: str) -> bool:
-    """Whether a path of a manifest stays in the book: a repository may come with a manifest of its own making."""
-    return not os.path.isabs(path) and ".." not in path.split("/")
 
 
 def astray(out: str, pages: dict[str, Written]) -> list[str]:

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Callable, Collection, Iterable
 
 from concordance.collect.own import MANIFEST
+from concordance.confined import ConfinedFolder
 
 from . import manifest
 from .addresses import claims_of
@@ -20,43 +21,43 @@ from .manifest import Begin, Written
 class Sink:
     """Writes into the folder of a book."""
 
-    def __init__(self, out: str, before: dict[str, Written]) -> None:
+    def __init__(self, folder: ConfinedFolder, before: dict[str, Written]) -> None:
         """`before` is what the manifest lists now."""
-        self.out = out
-        self.begin: Callable[[], None] = Begin(out, before)
+        self.folder, self.out = folder, folder.path
+        self.begin: Callable[[], None] = Begin(folder, before)
 
     def astray(self, pages: dict[str, Written]) -> list[str]:
         """The pages of a manifest that the folder no longer holds as they were written."""
         return manifest.astray(self.out, pages)
 
     def tidy(self) -> None:
-        """Takes away what a run that was killed left unfinished."""
-        manifest.tidy(self.out)
+        """Removes what a run that was killed left unfinished."""
+        manifest.tidy(self.folder)
 
     def put(self, path: str, data: bytes) -> bool:
         """Makes a file say this; False where it already does."""
-        return manifest.put(self.out, path, data, self.begin)
+        return manifest.put(self.folder, path, data, self.begin)
 
     def drop(self, path: str) -> bool:
-        """Takes away one file, where it is there."""
-        return manifest.drop(self.out, path)
+        """Removes one file, where it is there."""
+        return manifest.drop(self.folder, path)
 
     def remove(self, pages: Collection[str]) -> int:
-        """Takes away pages that are no longer, with what they claim."""
+        """Removes pages that no longer exist, with what they claim."""
         if pages:
             self.begin()
-        return manifest.remove(self.out, pages)
+        return manifest.remove(self.folder, pages)
 
     def finish(self, pages: Collection[Written], unfinished: bool) -> bool:
         """Lists all pages; False where they were listed so."""
-        return manifest.put(self.out, MANIFEST, manifest.listing(pages, unfinished))
+        return manifest.put(self.folder, MANIFEST, manifest.listing(pages, unfinished))
 
 
 class Untouched(Sink):
     """Writes nothing, and says what would be written."""
 
-    def __init__(self, out: str, before: dict[str, Written]) -> None:
-        super().__init__(out, before)
+    def __init__(self, folder: ConfinedFolder, before: dict[str, Written]) -> None:
+        super().__init__(folder, before)
         self.begin = _nothing
 
     def astray(self, pages: dict[str, Written]) -> list[str]:

@@ -27,7 +27,7 @@ def command(repo: str, wishes: options.Wishes, form: str, no_book: bool, as_json
 
     \b
     concord build
-    concord build ~/src/pytorch --out docs --verbose
+    concord build ~/src/pytorch --out book --verbose
     concord build --format html --out site
     """
     began, written, wanted = time.perf_counter(), None, wishes.of(repo)

@@ -1,0 +1,68 @@
+"""Which folders a book or a site may be written into.
+
+In: the folder that was asked for. Out: nothing, or a `UserError` with what to do instead. A mistyped `--out` must not
+fill a folder of documents with thousands of pages, so a folder that holds anything the program did not write is refused
+as a whole, and not only where a page would take a file's place. A folder is ours where its manifest says so or, since
+git may ignore the manifest or a crash may have emptied it, where its front page ends as our pages do. What users later
+lay beside the pages of our own book stays, and is no reason to refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import closing
+
+from concordance.collect import own
+from concordance.collect.own import CLAIMS, FRONT, GENERATOR, MANIFEST
+from concordance.confined import ConfinedFolder, NotFollowed
+from concordance.errors import UserError
+
+ASIDE = ".writing"  # the folder in a site where files are until they are whole
+_BEGINNING = 200  # bytes in which a manifest says whose it is
+# What a folder may hold and still count as empty: how git keeps one, or publishes it, and what a killed run leaves.
+_IGNORED = frozenset((".git", ".gitattributes", ".gitignore", ".gitkeep", ".nojekyll", CLAIMS, ASIDE))
+_NAMED = 3  # files that the message names
+
+
+def check(out: str, controlled: Iterable[str], site: bool) -> None:
+    """Refuses a folder that is reached through a link, or that holds files of others."""
+    with closing(ConfinedFolder(out, controlled)) as folder:
+        try:
+            names = sorted(set(folder.names()) - _IGNORED)
+        except FileNotFoundError:
+            return
+        if not names:
+            return
+        beginning = _read(folder, MANIFEST)[:_BEGINNING]
+        if is_of_site(beginning):
+            if site:
+                return
+            advice = "Name another folder (--out), or remove this one first"
+            raise UserError(f"{out} holds a site, and a book in Markdown would mix with it", advice)
+        if _is_of_book(beginning) or any(own.is_ours(_read(folder, name)) for name in ("index.md", FRONT)):
+            if not site:
+                return
+            advice = "Name another folder (--out), or remove this one first"
+            raise UserError(f"{out} holds a book in Markdown, and a site would mix with it", advice)
+    some = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
+    advice = "Name a folder that is new, empty, or an earlier book of Concordance: for example --out "
+    raise UserError(
+        f"{out} holds files that Concordance did not write ({some}), so nothing is written there",
+        f"{advice}{out.rstrip('/')}/{'site' if site else 'book'}",
+    )
+
+
+def is_of_site(beginning: bytes) -> bool:
+    """True if a manifest that begins so is that of a site."""
+    return _is_of_book(beginning) and b'"site": true' in beginning[:_BEGINNING]
+
+
+def _is_of_book(beginning: bytes) -> bool:
+    return f'"generator": "{GENERATOR}"'.encode() in beginning[:_BEGINNING]
+
+
+def _read(folder: ConfinedFolder, name: str) -> bytes:
+    try:
+        return folder.read(name)
+    except (OSError, NotFollowed):
+        return b""
