@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -24,9 +25,12 @@ import pytest
 from program import concord, started
 
 from concordance import api, plugins, serving
+from concordance.errors import ConcordanceError, StoreBroken, UserError
 from concordance.facts.store import Store
 from concordance.query.asking import COMMANDS
+from concordance.query.index import UnknownPath
 from concordance.serve import front, openapi, site, web, wire
+from concordance.serve.asked import answered
 from concordance.serve.crew import PAGE, SEARCH, Crew
 from concordance.serve.desk import Desk
 from concordance.serve.frames import Found, Question, framed, next_question
@@ -232,6 +236,8 @@ def test_long_answers_are_paged(server: Server) -> None:
         ("search?q=a&kind=nonsense", 400, "kind"),
         ("search?q=a&nonsense=1", 400, "no option"),
         ("search?q=a&cursor=zzz", 400, "cursor"),
+        ("search?" + "&".join(f"a{number}=1" for number in range(51)), 400, "parameters"),
+        ("search?" + "&" * 2000, 400, "parameters"),
         ("refs?q=Ledger&trust=total", 400, "trust"),
         ("show", 400, "asked about"),
         ("batch?q=a", 404, "no command"),
@@ -246,6 +252,7 @@ def test_wrong_questions_are_told_what_to_do(server: Server, question: str, stat
     assert said in told["error"]
     assert set(told) == {"error", "hint"}
     assert "Traceback" not in got.text
+    assert str(server.root) not in got.text and "/tmp" not in got.text
 
 
 def test_the_description_has_every_command(server: Server) -> None:
@@ -379,6 +386,86 @@ def test_slow_clients_hold_up_nobody(server: Server) -> None:
     assert found == [200] * 200
     for client in idle:
         client.close()
+
+
+def test_pages_that_listen_lock_nobody_out(server: Server) -> None:
+    ask = b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    listening = [socket.create_connection(("127.0.0.1", server.port), timeout=LONG) for _ in range(500)]
+    try:
+        for client in listening:
+            client.sendall(ask)
+        assert b"text/event-stream" in listening[-1].recv(65536)
+        for path in ("/", "/assets/site.css", "/api/search?q=sum"):
+            assert server.get(path).status == 200
+        with listening[0].makefile("rb") as first:
+            first.read()  # ends, for the oldest is closed
+        listening[-1].setblocking(False)
+        with pytest.raises(BlockingIOError):  # the newest is not
+            while listening[-1].recv(65536):
+                pass
+    finally:
+        for client in listening:
+            client.close()
+
+
+async def _answered_by(server: web.Web, silent: int, requests: int) -> tuple[bytes, int]:
+    """What a server says to the last of some requests on one connection while others are connected and silent, and how
+    many of them are still connected afterwards."""
+    until = asyncio.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setblocking(False)
+        port = listening.getsockname()[1]
+        running = asyncio.create_task(server.run(listening, until))
+        others = [await asyncio.open_connection("127.0.0.1", port) for _ in range(silent)]
+        for _, writer in others:
+            writer.write(b"GET /assets/site.css HT")
+        while len(server._silent) < min(silent, server._most):
+            await asyncio.sleep(0.001)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for _ in range(requests):
+            writer.write(b"HEAD /assets/site.css HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            said = await reader.readuntil(b"\r\n\r\n")
+        left = len(server._connections) - 1
+        writer.close()
+        until.set()
+        await running
+        for _, writer in others:
+            writer.close()
+    return said, left
+
+
+def test_silent_connections_lock_nobody_out(tmp_path: Path) -> None:
+    server = web.Web(str(tmp_path), str(tmp_path / "index.db"), lambda end: None, 0, "127.0.0.1", False, lambda word: None)
+    server._most = 8
+    said, left = asyncio.run(_answered_by(server, 20, 1))
+    assert said.startswith(b"HTTP/1.1 200 OK")
+    assert left < 8
+
+
+def test_a_connection_ends_after_many_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web, "REQUESTS", 3)
+    for requests, stays in ((2, b"keep-alive"), (3, b"close")):
+        server = web.Web(str(tmp_path), str(tmp_path / "index.db"), lambda end: None, 0, "127.0.0.1", False, lambda word: None)
+        said, _ = asyncio.run(_answered_by(server, 0, requests))
+        assert b"Connection: " + stays in said
+
+
+def test_errors_say_nothing_of_this_machine(tmp_path: Path) -> None:
+    repo, alias = tmp_path / "repo", tmp_path / "alias"
+    repo.mkdir()
+    alias.symlink_to(repo)
+
+    def fails(error: ConcordanceError, index: object, asked: str) -> list[Any]:
+        raise error
+
+    place = f"{repo}/.concordance/index.db and {alias}/a.py, in {Path.home()}/x"
+    for error, status in ((StoreBroken(place, place), 500), (UserError(place, place), 400), (UnknownPath(place, place), 404)):
+        for root in (repo, alias):
+            served: Any = SimpleNamespace(index=SimpleNamespace(root=str(root)))
+            found = answered(served, "show", {"q": "x"}, {"show": partial(fails, error)})
+            assert found.status == status
+            assert str(repo) not in found.data.decode() and str(Path.home()) not in found.data.decode()
+            assert (place in found.fault) == (status == 500)
 
 
 def test_headers_must_come_in_time(monkeypatch: pytest.MonkeyPatch) -> None:

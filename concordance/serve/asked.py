@@ -8,6 +8,8 @@ is the rows and nothing else. What is wrong with a question is said as JSON, too
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -15,6 +17,7 @@ from urllib.parse import quote, urlencode
 
 from concordance import plugins
 from concordance.blocks import Ref, To
+from concordance.config import cache_folder
 from concordance.errors import ConcordanceError, UserError
 from concordance.query.answers import Option, Row, options_of
 from concordance.query.asking import COMMANDS, ask
@@ -44,11 +47,13 @@ def answered(site: Site, command: str, given: Mapping[str, str], more: More) -> 
             return _shown(site.index, command, given, more)
         return _rows(site, command, dict(given))
     except (UnknownPath, UnknownName) as error:
-        return _wrong(HTTPStatus.NOT_FOUND, error.message, error.what_to_do)
+        return _refused(HTTPStatus.NOT_FOUND, site.index.root, error)
     except UserError as error:
-        return _wrong(HTTPStatus.BAD_REQUEST, error.message, error.what_to_do)
-    except ConcordanceError as error:
-        return _wrong(HTTPStatus.INTERNAL_SERVER_ERROR, error.message, error.what_to_do)
+        return _refused(HTTPStatus.BAD_REQUEST, site.index.root, error)
+    except ConcordanceError as error:  # of the store: where that is concerns nobody else
+        status = HTTPStatus.INTERNAL_SERVER_ERROR
+        found = _wrong(status, "this could not be answered", "The log of the server says why")
+        return found._replace(fault=str(error))
 
 
 def _rows(site: Site, command: str, given: dict[str, str]) -> Found:
@@ -61,7 +66,7 @@ def _rows(site: Site, command: str, given: dict[str, str]) -> Found:
     answer = ask(site.index, command, asked, limit, cursor, **options)
     headers = {"X-Total-Count": str(answer.total)}
     if answer.note:
-        headers["X-Note"] = quote(answer.note, " ,;:!?()[]{}'\"=<>@&+$#*|~^`")
+        headers["X-Note"] = quote(without_places(answer.note, site.index.root), " ,;:!?()[]{}'\"=<>@&+$#*|~^`")
     if answer.cursor:
         again = {"q": asked, **given, "limit": str(limit), "cursor": answer.cursor}
         said = {name: value for name, value in again.items() if value is not None}
@@ -123,6 +128,20 @@ def _number(name: str, value: str, least: int, most: int) -> int:
 
 def _packed(rows: object) -> bytes:
     return json.dumps(rows).encode() + b"\n"
+
+
+def _refused(status: HTTPStatus, root: str, error: UserError) -> Found:
+    return _wrong(status, without_places(error.message, root), without_places(error.what_to_do, root))
+
+
+def without_places(text: str, root: str) -> str:
+    """A message without the places of this machine: who asks over a network is not told who runs the server, or where.
+    A path of the repository is shown as the repository has it."""
+    for place in sorted({root, os.path.abspath(root), os.path.realpath(root)} - {"/", "."}, key=len, reverse=True):
+        text = text.replace(place + os.sep, "").replace(place, "the repository")
+    for place in (cache_folder(), os.path.expanduser("~"), tempfile.gettempdir()):
+        text = text.replace(place, "…") if len(place) > 1 else text
+    return text
 
 
 def _wrong(status: HTTPStatus, error: str, advice: str) -> Found:

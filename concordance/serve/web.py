@@ -4,6 +4,10 @@ In: connections. Out: replies. It binds to this machine unless told otherwise, a
 name that it has (a page elsewhere could have its own name lead here), reads and never writes, and keeps what was asked
 for last, gzipped, until the store is another. Making pages is the readers' work: it only hands on and waits, so that
 slow clients hold up nobody.
+
+Anyone who can connect can open connections and leave them idle; that must not keep others from their pages. Pages that
+listen for changes are counted apart, and one too many closes the oldest of them, whose browser connects again. Where
+there are too many connections of any kind, the one that has been silent longest is closed.
 """
 
 from __future__ import annotations
@@ -11,7 +15,9 @@ from __future__ import annotations
 import asyncio
 import html
 import ipaddress
+import json
 import os
+import resource
 import socket
 import zlib
 from collections import OrderedDict
@@ -30,6 +36,9 @@ from .wire import Refused, Reply, Request
 
 KEPT = 64 << 20  # bytes of answers that are kept
 CONNECTIONS = 1000
+LISTENERS = 64  # connections that wait for changes; a browser has at most six
+REQUESTS = 1000  # on one connection
+FIELDS = 50  # parameters of a question
 LONGEST = 4096  # characters of an address
 WAITING = 90.0  # seconds that a client waits in all
 _LOOK = 0.3  # seconds between two looks whether the store is another
@@ -78,8 +87,11 @@ class Web:
         self.names = names_of(host)
         self.cache = Cache(KEPT)
         self._fixed = {name: Found(HTTPStatus.OK, kind, data) for name, (data, kind) in assets().items()}
-        self._listeners: set[asyncio.Queue[str]] = set()
+        self._listeners: dict[asyncio.Queue[str], asyncio.Task[None] | None] = {}  # the oldest first
         self._connections: set[asyncio.Task[None]] = set()
+        self._silent: dict[asyncio.Task[None], None] = {}  # those that have not asked yet, or again; the oldest first
+        # Each takes a descriptor, and without one nobody could connect, nor a reader be started.
+        self._most = max(16, min(CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 128))
         self._blaming = asyncio.Lock()  # git may take seconds: at most one reader waits for it
         self.crew = Crew(readers, target, self._renewed, log)
 
@@ -129,7 +141,7 @@ class Web:
         if task is not None:
             self._connections.add(task)
         try:
-            if len(self._connections) > CONNECTIONS:
+            if len(self._connections) > self._most and not self._made_room():
                 await wire.send(writer, _told(HTTPStatus.SERVICE_UNAVAILABLE, "Too many are connected."), stays=False)
             else:
                 await self._converse(reader, writer)
@@ -150,11 +162,29 @@ class Web:
             if task is not None:
                 self._connections.discard(task)
 
+    def _made_room(self) -> bool:
+        """Closes the connection that has been silent longest; False where there is none."""
+        oldest = next(iter(self._silent), None)
+        if oldest is not None:
+            self._silent.pop(oldest)
+            oldest.cancel()
+        return oldest is not None
+
+    async def _next(self, reader: asyncio.StreamReader) -> Request | None:
+        """The next request of a connection, which counts as silent until it is whole."""
+        task = asyncio.current_task()
+        if task is not None:
+            self._silent[task] = None
+        try:
+            return await wire.request(reader)
+        finally:
+            if task is not None:
+                self._silent.pop(task, None)
+
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        stays = True
-        while stays:
+        for number in range(1, REQUESTS + 1):
             try:
-                request = await wire.request(reader)
+                request = await self._next(reader)
                 if request is None:
                     return
                 self._check(request)
@@ -166,9 +196,11 @@ class Web:
             if request.path == "/events" and request.method == "GET":
                 await self._tell(reader, writer)
                 return
-            stays = request.stays
+            stays = request.stays and number < REQUESTS
             reply = await self._reply(request)
             await wire.send(writer, reply, request.method == "HEAD", stays)
+            if not stays:
+                return
 
     def _check(self, request: Request) -> None:
         """Refuses what is not for us."""
@@ -184,7 +216,11 @@ class Web:
         """Tells a page of changes, for as long as it listens."""
         queue: asyncio.Queue[str] = asyncio.Queue()
         queue.put_nowait(f'{{"version":"{self.crew.version}","paths":[]}}')
-        self._listeners.add(queue)
+        self._listeners[queue] = asyncio.current_task()
+        if len(self._listeners) > LISTENERS:
+            oldest = self._listeners.pop(next(iter(self._listeners)))
+            if oldest is not None:
+                oldest.cancel()
         gone = asyncio.create_task(reader.read(1))
         try:
             start = Reply(HTTPStatus.OK, type="text/event-stream", more={"Cache-Control": "no-store"})
@@ -200,7 +236,7 @@ class Web:
                     await writer.drain()
         finally:
             gone.cancel()
-            self._listeners.discard(queue)
+            self._listeners.pop(queue, None)
 
     # --- answers
 
@@ -224,7 +260,10 @@ class Web:
         if address in self._fixed:
             return self._fixed[address]
         if address.startswith("api/"):
-            given = dict(parse_qsl(query, keep_blank_values=True, errors="replace", max_num_fields=50))
+            if query.count("&") >= FIELDS:
+                said = {"error": f"there are more than {FIELDS} parameters", "hint": "Name each parameter once"}
+                return Found(HTTPStatus.BAD_REQUEST, "application/json", json.dumps(said).encode() + b"\n")
+            given = dict(parse_qsl(query, keep_blank_values=True, errors="replace"))
             command = os.fsencode(address[4:])
             return await self.crew.ask(Question("ask", command, given), SEARCH)
         if not address or address.endswith("/"):

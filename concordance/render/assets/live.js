@@ -60,15 +60,29 @@
   }
 
   if (site.root.dataset.kind !== "search") {
-    var events = new EventSource(site.base + "events"), version = null;
+    /* A browser has six connections for all tabs of a site: one that nobody looks at holds none of them. */
+    var events = null, version = null;
     var heard = function (event) {
       var before = version;
       try { version = JSON.parse(event.data).version; } catch (other) { version = event.data; }
       site.root.dataset.heard = "";
       if (before !== null && before !== version) refresh();  /* the first says how it is */
     };
-    events.onmessage = heard;
-    events.addEventListener("changed", heard);
-    addEventListener("pagehide", function () { events.close(); });
+    var listen = function () {
+      if (events || document.visibilityState === "hidden") return;
+      events = new EventSource(site.base + "events");
+      events.onmessage = heard;
+      events.addEventListener("changed", heard);
+    };
+    var stop = function () {
+      if (events) events.close();
+      events = null;
+    };
+    document.addEventListener("visibilitychange", function () {
+      if (document.visibilityState === "hidden") stop(); else listen();
+    });
+    addEventListener("pagehide", stop);
+    addEventListener("pageshow", listen);
+    listen();
   }
 })();
