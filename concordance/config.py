@@ -83,9 +83,10 @@ def of_site(book: Book) -> Book:
 
 
 def cache_folder() -> str:
-    """Where facts are kept between runs and repositories: the user's cache folder."""
+    """Where facts are kept between runs and repositories: the user's cache folder. It is an absolute path, for workers
+    run in another folder."""
     chosen = os.environ.get("CONCORDANCE_CACHE")
     if chosen:
-        return chosen
+        return os.path.abspath(chosen)
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "concordance")
+    return os.path.abspath(os.path.join(base, "concordance"))

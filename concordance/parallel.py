@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import forkserver, resource_tracker
+from multiprocessing import forkserver
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
 
+from concordance import launch
 from concordance.errors import ConcordanceError
 from concordance.facts.schema import alone
 
@@ -43,7 +44,7 @@ class Pool:
         self._start = start
         # Workers come from a server that has imported everything once and holds no lock of ours.
         self._fork = fork
-        self._context: BaseContext = multiprocessing.get_context("fork" if fork else "forkserver")
+        self._context: BaseContext = multiprocessing.get_context("fork") if fork else launch.Context()
         self._context.set_forkserver_preload(modules)
         self._executor: ProcessPoolExecutor | None = None
 
@@ -57,6 +58,7 @@ class Pool:
     def executor(self) -> ProcessPoolExecutor:
         """The pool as it is now."""
         if self._executor is None:
+            launch.start_tracker()  # else the executor would, in the current folder
             if not self._fork:
                 _start_server()
             self._executor = ProcessPoolExecutor(self.jobs, mp_context=self._context, initializer=self._start)
@@ -114,10 +116,11 @@ def _start_server() -> None:
 
     Ignoring it would not do: it is undone in each new worker, which could then be hit before it has begun.
     """
-    resource_tracker.ensure_running()  # by the server, it would lift the block again
+    launch.start_tracker()  # by the server, it would lift the block again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        forkserver.ensure_running()
+        with launch.guarded():
+            forkserver.ensure_running()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

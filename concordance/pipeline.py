@@ -126,7 +126,9 @@ class Build:
             pool = workers(fork=few)
             if few and changed and not pool.begin():
                 pool = workers()
-            job = batch.Job(self.root, self.config, cache_folder(), readers, headers, scratch)
+            # Absolute paths: workers run in another folder.
+            where, at = os.path.abspath(self.root), os.path.abspath(scratch)
+            job = batch.Job(where, self.config, cache_folder(), readers, headers, at)
             try:
                 self._update(pool, job, folder, entries, before, changed, gone, head)
             except BaseException:
@@ -241,7 +243,7 @@ class Build:
         """The macros of the changed files, and the table of all files: the one that was, where they say the same."""
         endings = _macro_endings()
         fresh = [entry for entry in changed if entry.path.endswith(endings)]
-        work = partial(batch.learn, self.root, largest=self.config.largest)
+        work = partial(batch.learn, os.path.abspath(self.root), largest=self.config.largest)
         learned: dict[str, macros.Learned] = {entry.path: () for entry in fresh}
         done = 0
         for result in parallel.each(pool, work, _batches(fresh, 8 * BATCH_BYTES)):

@@ -25,13 +25,13 @@ these rules.
 """
 
 SECTIONS = [
-    ("Left of all stages", ["kinds.py", "model.py", "errors.py", "confined.py", "config.py", "plugins.py"]),
+    ("Left of all stages", ["startup.py", "kinds.py", "model.py", "errors.py", "confined.py", "config.py", "plugins.py"]),
     ("collect: from a repository to its files", ["collect"]),
     ("extract: from one file's text to its facts", ["extract"]),
     ("facts: the store", ["facts"]),
     ("link: from names to what they mean", ["link"]),
     ("query: from a question to its answer", ["query"]),
-    ("Right of all stages", ["batch.py", "parallel.py", "linking.py", "pipeline.py", "api.py", "terminal.py", "cli.py"]),
+    ("Right of all stages", ["batch.py", "launch.py", "parallel.py", "linking.py", "pipeline.py", "api.py", "terminal.py", "cli.py"]),
 ]
 
 

@@ -10,10 +10,10 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "concordance"
 FILES = sorted(PACKAGE.rglob("*.py"))
-LEFT = ["version", "signs", "kinds", "model", "blocks", "errors", "confined", "config", "tomllines", "settings", "plugins"]
+LEFT = ["version", "startup", "signs", "kinds", "model", "blocks", "errors", "confined", "config", "tomllines", "settings", "plugins"]
 STAGES = ["collect", "extract", "facts", "link", "passes", "query", "render", "serve"]
-RIGHT = ["kept", "memory", "noted", "batch", "parallel", "forked", "linking", "bridging", "comparing", "differing", "writing", "publishing", "showing", "checking", "staleness", "naming", "passing", "pipeline",
-         "api", "options", "following", "watching", "serving", "terminal", "tasks", "cli"]  # fmt: skip
+RIGHT = ["kept", "memory", "noted", "batch", "launch", "parallel", "forked", "linking", "bridging", "comparing", "differing", "writing", "publishing", "showing", "checking", "staleness", "naming", "passing", "pipeline",
+         "api", "options", "following", "watching", "serving", "terminal", "tasks", "cli", "entry"]  # fmt: skip
 ORDER = {name: place for place, name in enumerate([*LEFT, *STAGES, *RIGHT])}
 PLUG_INS = ("extract/languages", "extract/rules", "extract/bridges", "link/languages", "link/bridges", "passes", "query/commands",
             "query/pages", "query/sitepages", "render/formats", "tasks")  # fmt: skip
@@ -21,7 +21,7 @@ FENCES = {  # module: where it may be imported
     "sqlite3": ("facts",),
     "tree_sitter": ("extract",),
     "tantivy": ("facts",),
-    "subprocess": ("collect",),
+    "subprocess": ("collect", "launch"),
     "http": ("serve",),
     "socket": ("serve",),
     "asyncio": ("serve",),
