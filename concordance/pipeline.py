@@ -113,7 +113,7 @@ class Build:
         changed = self._changed(entries, before)
         gone = sorted(set(before.files if before else ()) - {entry.path for entry in entries})
         head = history.head(self.root)
-        made_by = {**self._notes(), "head": head, "ruff": ruff.identity()}
+        made_by = {**self._notes(), "head": head, "ruff": ruff.identity(self.root)}
         settled = before is not None and not changed and not gone and made_by.items() <= before.meta.items()
         if before is not None and settled and astray(folder, before.meta.get("started", "")) == frozenset():
             return
@@ -276,7 +276,7 @@ class Build:
 
     def _check(self, writer: Writer, before: Known | None) -> dict[str, str]:
         """Has ruff look at the Python files that changed, at all where another ruff looked or none could."""
-        now = ruff.identity()
+        now = ruff.identity(self.root)
         anew = before is None or before.meta.get("ruff") != now or before.meta.get("ruff_problem", "") != ""
         asked = sorted(
             file.path for file in (writer.ledger() if anew else self.seen)

@@ -150,7 +150,7 @@ def test_ruff_is_asked_again_of_changed_files_only(repository: Path, monkeypatch
 
 def test_a_missing_ruff_is_said_and_made_good(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as without:
-        without.setattr(ruff, "program", lambda: "")
+        without.setattr(ruff, "program", lambda root: "")
         said, found, meta = _built(repository)
     assert not found and "ruff is not installed" in meta["ruff_problem"]
     assert any("not checked by ruff" in word for word in said)
@@ -164,7 +164,7 @@ def test_a_failing_ruff_costs_its_findings_only(
     fake = tmp_path / "ruff"
     fake.write_text("#!/bin/sh\necho broken >&2\nexit 2\n")
     fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setattr(ruff, "program", lambda: str(fake))
+    monkeypatch.setattr(ruff, "program", lambda root: str(fake))
     said, found, meta = _built(repository)
     assert not found and "broken" in meta["ruff_problem"] and said
     fake.write_text("#!/bin/sh\necho nonsense\n")

@@ -31,7 +31,6 @@ _LIST = 1 << 20  # bytes of a list of commits that git is set to pass over
 _SHORT = 10  # signs of a commit's number
 _LONGEST = 300  # signs of a name or a summary
 _BLAME = (
-    "-c", "mailmap.file=/dev/null",  # else any file of the machine, also one that never ends
     "blame", "--porcelain", "--no-textconv", "--no-progress", "--encoding=UTF-8", "HEAD", "--",
 )  # fmt: skip
 _LINE = re.compile(rb"([0-9a-f]{40,64}) \d+ \d+(?: \d+)?")

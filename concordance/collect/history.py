@@ -24,7 +24,7 @@ from time import gmtime, strftime
 from typing import NamedTuple
 
 from concordance.collect import tools
-from concordance.errors import ToolFailed
+from concordance.errors import ToolFailed, ToolStopped
 from concordance.model import Change
 
 _MOST_FILES = 30  # of a commit that says something about which files belong together
@@ -33,8 +33,6 @@ _LEAST_TOGETHER = 2  # commits that two files share before it is said of them
 _LATEST = 253_402_300_799  # the end of the year 9999: a commit may say any time
 _HEADER = b"\x01"
 _LOG = (
-    "-c",
-    "mailmap.file=/dev/null",  # else any file of the machine, also one that never ends
     "log",
     "--no-merges",
     "--no-show-signature",
@@ -86,6 +84,8 @@ def history(root: str) -> History:
     """The changes of all files; paths are relative to `root`."""
     try:
         asked = b"".join(tools.run_git(root, "rev-parse", "--is-shallow-repository", "--show-prefix", "HEAD"))
+    except ToolStopped:
+        raise
     except ToolFailed:
         return History(note="no git history")
     shallow, prefix, _ = asked.split(b"\n", 2)
@@ -93,6 +93,8 @@ def history(root: str) -> History:
     notes = ["a shallow clone: only its newest commits are known"] if shallow == b"true" else []
     try:
         times, records = _read(_commits(tools.run_git(root, *_LOG, "-M", *below)))
+    except ToolStopped:
+        raise
     except ToolFailed:
         times, records = _read(_commits(tools.run_git(root, *_LOG, "-M100%", *below)))
         notes.append("git lacks some contents: renames with edits are not followed")
@@ -187,5 +189,7 @@ def head(root: str) -> str:
     """The commit that a work tree is at; "" where there is none."""
     try:
         return b"".join(tools.run_git(root, "rev-parse", "--verify", "--quiet", "HEAD")).decode().strip()
+    except ToolStopped:
+        raise
     except ToolFailed:
         return ""

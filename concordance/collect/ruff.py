@@ -1,15 +1,15 @@
 """Runs ruff, which knows Python's own rules, over some files.
 
 In: paths of a repository, and the ids of rules. Out: what ruff says of each path. The repository's own
-settings are not read: what is looked for is the same everywhere, and a foreign configuration is not obeyed. What
-authors have silenced with `noqa` stays silent. The program is the one installed beside this one, or the first on
-the PATH; where there is none the caller says so.
+settings are not read: what is looked for is the same everywhere, and a foreign configuration is not obeyed; neither are
+files that say what git ignores, one of which may be a pipe that never ends. What authors have silenced with `noqa`
+stays silent. The program is the one installed beside this one, or the first on the PATH that is not the repository's;
+where there is none the caller says so.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import sysconfig
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -18,11 +18,11 @@ import msgspec
 
 from concordance.errors import ToolFailed, ToolMissing
 
-from . import tools
+from . import programs, tools
 
 _MOST = 100_000  # bytes of paths for one run; a command line may be longer, but not on every system
 _OPTIONS = ("check", "--isolated", "--no-cache", "--no-fix", "--no-preview", "--quiet", "--exit-zero",
-            "--output-format", "json-lines")  # fmt: skip
+            "--no-respect-gitignore", "--output-format", "json-lines")  # fmt: skip
 
 
 class Remark(NamedTuple):
@@ -48,15 +48,15 @@ class _Row(msgspec.Struct):
     end_location: _Place
 
 
-def program() -> str:
+def program(root: str) -> str:
     """Where ruff is; "" where it is not installed."""
     beside = os.path.join(sysconfig.get_path("scripts"), "ruff")
-    return beside if os.access(beside, os.X_OK) else shutil.which("ruff") or ""
+    return beside if os.access(beside, os.X_OK) else programs.find("ruff", root)
 
 
-def identity() -> str:
+def identity(root: str) -> str:
     """What changes when another ruff is installed; "" where there is none. Asking ruff itself would cost a process."""
-    where = program()
+    where = program(root)
     if not where:
         return ""
     seen = os.stat(where)
@@ -65,7 +65,7 @@ def identity() -> str:
 
 def check(root: str, paths: Sequence[str], rules: Sequence[str]) -> Iterator[tuple[str, list[Remark]]]:
     """What ruff says of each file of which it says anything; a path in no encoding is not given to it."""
-    where = program()
+    where = program(root)
     if not where:
         raise ToolMissing("ruff is not installed", "Install ruff")
     home = os.path.join(os.path.realpath(root), "")
@@ -73,7 +73,7 @@ def check(root: str, paths: Sequence[str], rules: Sequence[str]) -> Iterator[tup
     for part in _parts(paths):
         found: dict[str, list[Remark]] = {}
         command = [where, *_OPTIONS, "--select", ",".join(rules), "--", *part]
-        output = b"".join(tools.run(command, root, _environment()))
+        output = b"".join(tools.run(command, root))
         for line in filter(None, output.split(b"\n")):
             try:
                 row = decode(line)
@@ -100,8 +100,3 @@ def _parts(paths: Sequence[str]) -> Iterator[list[str]]:
             part, size = [], 0
     if part:
         yield part
-
-
-def _environment() -> dict[str, str]:
-    """Ruff's own variables change what is looked for, and where the answer goes."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("RUFF_")}

@@ -1,50 +1,58 @@
 """Runs outside programs, and git above all; the one place that starts a process.
 
 In: a program's arguments and the folder to run in. Out: what it writes, in pieces as they come, or
-`ToolFailed` with its own words.
+`ToolFailed` with its own words; `ToolStopped` where it was silent for too long.
 
 A repository's `.git/config` is written by whoever made the repository, and git runs programs that it
 names: a file-system monitor, hooks, a signature checker, an external diff, the transport of a lazy
 fetch. All of these are switched off here, for every git command, and since nothing of a foreign
 repository is run, git's refusal to read one that another user owns (usual in containers) is lifted.
+Filters and text converters cannot be switched off, so no command is used that runs them.
 Variables such as GIT_DIR, which git sets when it calls us from a hook, must not lead us to another
 repository, so only those pass that say where git's own files are.
+
+A program runs in a session of its own: nothing that it starts outlives it, and none can ask at the terminal.
 """
 
 from __future__ import annotations
 
+import io
 import os
+import select
+import signal
 import subprocess
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from math import inf
 from typing import IO
 
+from concordance.collect import blocking, programs
 from concordance.errors import ToolFailed, ToolMissing, ToolStopped
+from concordance.startup import is_inside
 
+SILENCE = 300.0  # seconds without a byte after which a program is stopped; the log of a large history begins late
+_LOOK = 2.0  # seconds of silence after which the cause is looked for
+_END = 10.0  # seconds for what a program that was killed leaves behind to end
 _PIECE = 1 << 18
+_COMPLAINTS = 16 << 20  # bytes of error messages that are kept
 
 _SAFE = (
     "--no-pager",
     "-c", "core.fsmonitor=false",
     "-c", "core.hooksPath=/dev/null",
+    "-c", "core.attributesFile=/dev/null",  # this and the mailmap: else any file of the machine, also an endless one
+    "-c", "mailmap.file=/dev/null",
     "-c", "safe.directory=*",
+    "-c", "safe.bareRepository=explicit",  # a folder of the repository may look like one, with settings of its own
     "-c", "log.showSignature=false",
     "-c", "diff.orderFile=/dev/null",
     "-c", "log.showRoot=true",
 )  # fmt: skip
-_PASSED = frozenset(
-    {
-        "GIT_CEILING_DIRECTORIES",
-        "GIT_CONFIG_GLOBAL",
-        "GIT_CONFIG_NOSYSTEM",
-        "GIT_CONFIG_SYSTEM",
-        "GIT_DISCOVERY_ACROSS_FILESYSTEM",
-        "GIT_EXEC_PATH",
-    }
-)
+_PASSED = ("GIT_CEILING_DIRECTORIES", "GIT_CONFIG_NOSYSTEM", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
+_PLACES = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_EXEC_PATH")  # only where they are not the repository's
 _SET = (
-    ("LC_ALL", "C"),  # its messages are read
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_NO_LAZY_FETCH", "1"),
@@ -55,61 +63,121 @@ _SET = (
 class Running:
     """A started program: its input and output, and its complaints once it has ended."""
 
-    def __init__(self, args: Sequence[str], cwd: str, environment: Mapping[str, str] | None) -> None:
-        self.name = args[0]
+    def __init__(
+        self, args: Sequence[str], cwd: str, environment: Mapping[str, str] | None = None, title: str = "",
+        deadline: float = inf, look: Callable[[str], str] | None = None,
+    ) -> None:  # fmt: skip
+        """`title` is what messages call it. It is stopped at the `deadline`, by the monotonic clock, or when it was
+        silent for too long; `look` finds the file that it may be waiting for."""
+        self.name = title or os.path.basename(args[0])
+        self.cwd = os.path.abspath(cwd)
+        self._deadline, self._look, self._silence = deadline, look, SILENCE
+        program = args[0] if os.path.isabs(args[0]) else programs.find(args[0], self.cwd)
+        if not program:
+            raise ToolMissing(f"{args[0]} is not installed", f"Install {args[0]}")
         try:
             self._process = subprocess.Popen(  # noqa: S603 - no shell, and the arguments are our own
-                args,
+                [program, *args[1:]],
+                bufsize=0,
                 cwd=cwd,
-                env=environment,
+                env=programs.environment(self.cwd) if environment is None else environment,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
+                start_new_session=True,
             )
         except OSError as error:
-            if isinstance(error, FileNotFoundError) and error.filename != cwd:
-                raise ToolMissing(f"{self.name} is not installed", f"Install {self.name}") from error
             raise ToolFailed(f"{self.name} does not start in {cwd}: {error.strerror}") from error
         self.input: IO[bytes] = _pipe(self._process.stdin)
-        self.output: IO[bytes] = _pipe(self._process.stdout)
+        os.set_blocking(self.input.fileno(), False)
+        self.output = io.BufferedReader(_Output(_pipe(self._process.stdout), self._wait), _PIECE)
         self._complaints = b""
         # Read aside: a program that fills this pipe while we read the other would stop for ever.
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
     def _listen(self) -> None:
-        self._complaints = _pipe(self._process.stderr).read()
+        errors = _pipe(self._process.stderr)
+        with suppress(OSError, ValueError):  # closed
+            while piece := errors.read(_PIECE):
+                if len(self._complaints) < _COMPLAINTS:
+                    self._complaints += piece
+
+    def _wait(self, pipe: IO[bytes], event: int) -> None:
+        """Waits until a pipe can be read or written."""
+        poll = select.poll()
+        poll.register(pipe, event)
+        now = time.monotonic()
+        end = min(now + self._silence, self._deadline)
+        if self._look is not None and now + _LOOK < end:
+            if poll.poll(_LOOK * 1000):
+                return
+            found, self._look = self._look(self.cwd), None
+            if found:
+                self.stop()
+                raise ToolStopped(f"{self.name} waits for {found}, which is no plain file", "Remove it")
+        if not poll.poll(max(0.0, end - time.monotonic()) * 1000):
+            self._late()
+
+    def _late(self) -> None:
+        self.stop()
+        if time.monotonic() >= self._deadline:
+            raise ToolStopped(f"{self.name} took too long")
+        advice = f"Run it in {self.cwd} to see what it waits for: a file system that does not answer, a damaged file"
+        raise ToolStopped(f"{self.name} wrote nothing for {self._silence:g} seconds, and was stopped", advice)
 
     def say(self, line: bytes) -> None:
         """Write to the program; where it is gone, its output ends, and `end` tells why."""
+        rest = memoryview(line)
         with suppress(BrokenPipeError):
-            self.input.write(line)
-            self.input.flush()
+            while rest:
+                self._wait(self.input, select.POLLOUT)
+                rest = rest[os.write(self.input.fileno(), rest[: select.PIPE_BUF]) :]
 
     def end(self) -> str:
         """Wait for the program and give its complaints; ToolFailed where it says that it failed."""
-        code = self._process.wait()
-        self._listener.join()
+        try:
+            code = self._process.wait(max(0.0, min(self._silence, self._deadline - time.monotonic())))
+        except subprocess.TimeoutExpired:
+            self._late()
+        self._listener.join(_END)
         said = os.fsdecode(self._complaints).strip()
         if code != 0:
             raise ToolFailed(f"{self.name} failed (exit code {code}): {said or 'it does not say why'}")
         return said
 
     def stop(self) -> None:
-        """Stop the program, whatever it does: its output ends."""
-        self._process.kill()
+        """Stop the program and what it has started: its output ends."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     def close(self) -> None:
         """Stop the program if it still runs, and let go of its pipes."""
         if self._process.poll() is None:
-            self._process.kill()
+            self.stop()
             self._process.wait()
-        self._listener.join()
-        for pipe in (self.output, self._process.stderr):
+        self._listener.join(_END)
+        for pipe in (self.output, self._process.stderr, self.input):
             if pipe is not None:
                 pipe.close()
-        with suppress(BrokenPipeError):  # it may have ended before it read all that was written to it
-            self.input.close()
+
+
+class _Output(io.RawIOBase):
+    """A pipe that is read when there is something to read."""
+
+    def __init__(self, pipe: IO[bytes], wait: Callable[[IO[bytes], int], None]) -> None:
+        self._pipe, self._wait = pipe, wait
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        self._wait(self._pipe, select.POLLIN)
+        return os.readv(self._pipe.fileno(), [buffer])
+
+    def close(self) -> None:
+        self._pipe.close()
+        super().close()
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
@@ -118,71 +186,72 @@ def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
 
 
 @contextmanager
-def running(args: Sequence[str], cwd: str, environment: Mapping[str, str] | None = None) -> Iterator[Running]:
-    """Start a program, and stop it at the end of the block whatever happens there."""
-    program = Running(args, cwd, environment)
+def _closed(program: Running) -> Iterator[Running]:
+    """Stops a program at the end of the block whatever happens there."""
     try:
         yield program
     finally:
         program.close()
 
 
-def run(args: Sequence[str], cwd: str, environment: Mapping[str, str] | None = None) -> Iterator[bytes]:
-    """What a program writes, in pieces; ToolFailed after the last where it ends with an error."""
-    with running(args, cwd, environment) as program:
+def _written(program: Running) -> Iterator[bytes]:
+    with _closed(program):
         program.input.close()
-        while piece := program.output.read(_PIECE):
+        while piece := program.output.read1(_PIECE):
             yield piece
         program.end()
 
 
-def git(args: Iterable[str]) -> list[str]:
-    """The command line of a git command, made safe for a repository that nobody vouches for."""
-    return ["git", *_SAFE, *args]
+def run(args: Sequence[str], cwd: str) -> Iterator[bytes]:
+    """What a program writes, in pieces; ToolFailed after the last where it ends with an error."""
+    yield from _written(Running(args, cwd))
 
 
-def git_environment() -> dict[str, str]:
+def _git(cwd: str, args: Sequence[str], deadline: float = inf) -> Running:
+    """A git command, made safe for a repository that nobody vouches for."""
+    here = os.path.abspath(cwd)
+    top = blocking.top_of(here) or here
+    title = f"git {_command(args)}"
+    if found := blocking.at_known_places(here):
+        raise ToolStopped(f"{title} would wait for {found}, which is no plain file", "Remove it")
+    program = programs.find("git", top)
+    if not program:
+        raise ToolMissing("git is not installed", "Install git")
+    return Running([program, *_SAFE, *args], cwd, _git_environment(top), title, deadline, blocking.anywhere)
+
+
+def _command(args: Iterable[str]) -> str:
+    return next((arg for arg in args if not arg.startswith("-")), "")
+
+
+def _git_environment(repository: str) -> dict[str, str]:
     """The variables that git is run with."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _PASSED}
-    kept.update(_SET)
-    return kept
+    found = programs.environment(repository)
+    found |= {name: os.environ[name] for name in _PASSED if name in os.environ}
+    for name in _PLACES:
+        place = os.environ.get(name, "")
+        if os.path.isabs(place) and not is_inside(place, repository):
+            found[name] = place
+    return {**found, **dict(_SET)}
 
 
 def run_git(cwd: str, *args: str) -> Iterator[bytes]:
     """What a git command writes, in pieces."""
-    return run(git(args), cwd, git_environment())
+    yield from _written(_git(cwd, args))
 
 
 @contextmanager
 def running_git(cwd: str, *args: str) -> Iterator[Running]:
     """A git command to talk with."""
-    with running(git(args), cwd, git_environment()) as program:
+    with _closed(_git(cwd, args)) as program:
         yield program
 
 
 def bounded_git(cwd: str, seconds: float, most: int, *args: str) -> bytes:
     """All that a git command writes; ToolStopped where it takes longer, or writes more bytes, than it may."""
     found = bytearray()
-    late = threading.Event()
-
-    def stop() -> None:
-        late.set()
-        program.stop()
-
-    with running_git(cwd, *args) as program:
-        timer = threading.Timer(seconds, stop)
-        timer.start()
-        try:
-            program.input.close()
-            while len(found) <= most and (piece := program.output.read(_PIECE)):
-                found += piece
-            if len(found) > most:
-                raise ToolStopped(f"git wrote more than {most:,} bytes")
-            program.end()
-        except ToolFailed as error:
-            if late.is_set():
-                raise ToolStopped(f"git took longer than {seconds:g} seconds") from error
-            raise
-        finally:
-            timer.cancel()
+    for piece in _written(_git(cwd, args, time.monotonic() + seconds)):
+        found += piece
+        if len(found) > most:
+            raise ToolStopped(f"git wrote more than {most:,} bytes")
     return bytes(found)
