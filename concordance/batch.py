@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import multiprocessing
 import os
 import pickle
-import resource
-import signal
 import struct
 import threading
 from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
+from concordance import forks
 from concordance.collect import source
 from concordance.collect.classify import Classifier
 from concordance.config import Config
@@ -49,29 +47,11 @@ GIVEN_UP = "given up: "  # begins the note of a file that is not tried again bef
 
 def start(memory: int) -> None:
     """Makes a process a worker: the keyboard's interrupt is the parent's, and a batch makes no garbage to collect."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # who forks it may mean something else by it
-    most = memory + _taken()
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    forks.leave_signals()
+    forks.end_with(os.getppid())
+    threading.Thread(target=forks.follow_parent, daemon=True).start()  # the process that forked it may be a server
+    forks.limit_memory(memory)
     gc.disable()
-    threading.Thread(target=follow_parent, daemon=True).start()
-
-
-def _taken() -> int:
-    """The memory that this process has taken by now: much, where it was forked."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[0]) * resource.getpagesize()
-    except (OSError, ValueError):
-        return 0
-
-
-def follow_parent() -> None:
-    """Ends this worker when the build was killed: nobody else would, and it would wait for work for ever."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def is_still(root: str, entry: Entry, digest: str) -> bool:

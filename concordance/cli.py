@@ -1,8 +1,10 @@
 """The command line: builds, asks, prints; the only place that prints.
 
 In: arguments. Out: text for people on a terminal, or with `--json` one JSON array and nothing
-else on standard output. Exit code 2 where the question is wrong, 1 where the program failed, 130 on
-Ctrl-C. Our own modules are imported in the functions that need them: `concord --version` needs none.
+else on standard output. Exit code 2 where the question is wrong, 1 where the program failed, 128 and the
+signal's number where a signal ended it: 130 on Ctrl-C, 143 on SIGTERM, 129 on SIGHUP. One that was ignored
+when the program was started (`nohup`, a background job) stays ignored.
+Our own modules are imported in the functions that need them: `concord --version` needs none.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ import io
 import json
 import os
 import shlex
+import signal
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -201,6 +205,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a file's name need not be text
+    received = _end_on_signals()
     try:
         cli(standalone_mode=False)
         if sys.stdout is not None:  # closed by the caller
@@ -213,7 +218,7 @@ def main() -> None:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("concord: stopped; the last complete store is as it was, and what was read is kept", err=True)
-        sys.exit(130)
+        sys.exit(128 + (received[0] if received else signal.SIGINT))
     except BrokenPipeError:
         _drop_output()
         sys.exit(1)
@@ -221,6 +226,24 @@ def main() -> None:
         _drop_output()
         click.echo(visible(f"concord: {error}"), err=True)
         sys.exit(1)
+
+
+def _end_on_signals() -> list[int]:
+    """Has the signals that end a program raise `KeyboardInterrupt`, so that it leaves nothing behind; where those that
+    come are listed. A second one within a second, as shells send, does not disturb the first."""
+    received: list[int] = []
+    times: list[float] = []
+
+    def end(number: int, frame: object) -> None:
+        received.append(number)
+        times.append(time.monotonic())
+        if len(times) == 1 or times[-1] - times[-2] > 1:
+            raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, end)
+    return received
 
 
 def _drop_output() -> None:

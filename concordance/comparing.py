@@ -6,8 +6,6 @@ git's own objects, or from the disk where a side is the work tree; what was read
 
 from __future__ import annotations
 
-import resource
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import NamedTuple
@@ -66,7 +64,6 @@ class Desk:
     sides: tuple[Side, Side]
     config: Config
     jobs: tuple[batch.Job, ...] = ()
-    limited: bool = False
 
     @cached_property
     def blobs(self) -> Blobs:
@@ -87,17 +84,6 @@ class Desk:
         return self.blobs.get(entry.blob)
 
 
-def _desk() -> Desk:
-    """The desk, in a worker that may not take all of the machine's memory."""
-    desk: Desk = forked.desk()
-    if not desk.limited:
-        desk.limited = True
-        with suppress(ValueError, OSError), open("/proc/self/statm") as file:
-            room = int(file.read().split()[0]) * resource.getpagesize() + desk.config.memory
-            resource.setrlimit(resource.RLIMIT_AS, (room, room))
-    return desk
-
-
 @cache
 def macro_endings() -> tuple[str, ...]:
     """How the names of files end that define macros for others."""
@@ -106,7 +92,7 @@ def macro_endings() -> tuple[str, ...]:
 
 def scan(items: list[tuple[int, Entry]]) -> list[Scanned]:
     """Looks through files before any are read."""
-    desk = _desk()
+    desk: Desk = forked.desk()
     found = []
     for side, entry in items:
         try:
@@ -121,7 +107,7 @@ def scan(items: list[tuple[int, Entry]]) -> list[Scanned]:
 
 def compare(works: list[Work]) -> list[Compared]:
     """Reads and compares files."""
-    desk = _desk()
+    desk: Desk = forked.desk()
     return [_compared(desk, work) for work in works]
 
 

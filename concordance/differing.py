@@ -8,7 +8,6 @@ in the store are read for their imports alone. Workers are forked when it is kno
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -31,6 +30,7 @@ from concordance.query.changed.across import Gone
 from concordance.query.changed.comparison import Comparison, FilePair, Read, Unread
 from concordance.query.changed.needs import waits
 from concordance.query.index import Index
+from concordance.scratch import folder as own_folder
 
 BATCH_BYTES = 200_000
 _MANY = 5000  # files on one side only, above which their lines are not kept
@@ -68,7 +68,7 @@ class _Comparer:
         scanned = self._scan(desk, pairs, exact, beside)
         renamed = exact | _alike(pairs, exact, scanned)
         slim = sum(None in pair for pair in pairs) > _MANY
-        with tempfile.TemporaryDirectory(prefix="concordance-") as scratch:
+        with own_folder() as scratch:
             shared = [learned for path, learned in self.index.facts.macros() if path in settled]
             shared += [row.learned for row in scanned if row.path in beside]
             desk.jobs = tuple(self._job(scratch, desk.sides[side], side, scanned, shared) for side in (0, 1))

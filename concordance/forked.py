@@ -7,15 +7,14 @@ the item that could not be worked on. Workers are forked when the desk is laid, 
 from __future__ import annotations
 
 import gc
-import signal
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from itertools import chain
 from typing import Any
 
-from concordance import batch, parallel
+from concordance import forks, parallel
+from concordance.config import Config
 from concordance.parallel import Failed, Item, Result
 
 
@@ -44,11 +43,9 @@ def undisturbed() -> Iterator[None]:
 
 
 def _start() -> None:
-    """Makes a process a worker."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    """Makes a forked process a worker, which may not take all of the machine's memory."""
+    forks.limit_memory(Config().memory)
     gc.disable()
-    threading.Thread(target=batch.follow_parent, daemon=True).start()
 
 
 @contextmanager

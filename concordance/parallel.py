@@ -7,26 +7,23 @@ so that the item that did it can be named and the rest goes on.
 
 from __future__ import annotations
 
-import multiprocessing
 import signal
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from multiprocessing import forkserver
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
 
-from concordance import launch
+from concordance import forks, launch
 from concordance.errors import ConcordanceError
-from concordance.facts.schema import alone
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _EACH = 2000  # what an item costs, however small
+_GRACE = 20.0  # seconds that workers may take to end
 
 
 class Pool:
@@ -37,31 +34,37 @@ class Pool:
         lost: Callable[[list[int], int], None], fork: bool = False,
     ) -> None:  # fmt: skip
         """`patience` says for how many seconds a batch may be silent; `lost` is told which processes died and how
-        many items are tried again for it. With `fork` the workers see all that this process has in memory."""
+        many items are tried again for it. With `fork` the workers see all that this process has in memory, as far as
+        it may fork. Otherwise they come from a server, which imports `modules` once and holds no lock of ours; without
+        modules there is no server."""
         self.jobs = jobs
         self.patience = patience
         self.lost = lost
         self._start = start
-        # Workers come from a server that has imported everything once and holds no lock of ours.
+        self._modules = modules
         self._fork = fork
-        self._context: BaseContext = multiprocessing.get_context("fork") if fork else launch.Context()
-        self._context.set_forkserver_preload(modules)
         self._executor: ProcessPoolExecutor | None = None
 
     def begin(self) -> bool:
-        """Starts the workers; False where to fork them would not be safe, for other threads are about."""
-        with alone() as safe:
-            if safe:
-                self.submit(list, [])
-        return safe
+        """Forks the workers now; False where this process may not fork."""
+        if self._fork and forks.allowed():
+            self.submit(list, [])
+        else:
+            self._fork = False
+        return self._fork
 
     def executor(self) -> ProcessPoolExecutor:
         """The pool as it is now."""
         if self._executor is None:
             launch.start_tracker()  # else the executor would, in the current folder
+            # Workers that died are replaced when other threads may have begun.
+            if self._fork and self._modules and not forks.allowed():
+                self._fork = False
+            context: BaseContext = forks.Context() if self._fork else launch.Context()
             if not self._fork:
+                context.set_forkserver_preload(self._modules)
                 _start_server()
-            self._executor = ProcessPoolExecutor(self.jobs, mp_context=self._context, initializer=self._start)
+            self._executor = ProcessPoolExecutor(self.jobs, mp_context=context, initializer=self._start)
         return self._executor
 
     def _processes(self) -> list[BaseProcess]:
@@ -73,51 +76,52 @@ class Pool:
 
     def submit(self, work: Callable[[list[Item]], Result], batch: list[Item]) -> Future[Result]:
         """Hands out a batch; BrokenProcessPool where a worker was killed."""
-        with _uninterrupted():
+        with forks.uninterrupted():
             return self.executor().submit(work, batch)
 
     def kill(self) -> None:
         """Ends all workers at once."""
-        with _uninterrupted():
-            if self._executor is not None:
-                for process in self._processes():
-                    process.kill()
-                # One that was killed in the middle of an answer leaves half of it in the pipe, and the executor would
-                # wait for the rest for ever: with our own end closed, too, it sees that nobody is left to write it.
-                self._executor._result_queue._writer.close()  # type: ignore[attr-defined]
-                self._executor.shutdown(wait=True, cancel_futures=True)
-                self._executor = None
+        with forks.uninterrupted():
+            self._end(0.0)
 
     def close(self) -> None:
-        """Ends the workers when they are done."""
-        if self._executor is not None:
-            self._executor.shutdown(wait=True, cancel_futures=True)
-            self._executor = None
+        """Ends the workers when they are done; those that do not end are killed."""
+        self._end(_GRACE)
 
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Puts Ctrl-C off: a worker that is half started is known to nobody, and would be left behind."""
-    if threading.current_thread() is not threading.main_thread():  # which alone is interrupted
-        yield
-        return
-    pressed: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if pressed:
-        raise KeyboardInterrupt
+    def _end(self, grace: float) -> None:
+        """Ends the workers: by asking for so many seconds, then by force. An executor itself would wait without end."""
+        executor, self._executor = self._executor, None
+        if executor is None:
+            return
+        # There is no public way to these.
+        processes = list((executor._processes or {}).values())
+        manager: Any = executor._executor_manager_thread
+        answers: Any = executor._result_queue
+        executor.shutdown(wait=False, cancel_futures=True)
+        if manager is None:
+            return
+        if grace:
+            manager.join(grace)
+        if manager.is_alive():
+            for process in processes:
+                process.kill()
+            # One that was killed in the middle of an answer leaves half of it in the pipe, and the executor would
+            # wait for the rest for ever: with our own end closed, too, it sees that nobody is left to write it.
+            answers._writer.close()
+            manager.join(_GRACE)
+        if manager.is_alive():
+            pids = ", ".join(str(process.pid) for process in processes if process.is_alive())
+            raise ConcordanceError(f"the worker processes {pids} did not end {_GRACE:.0f} s after they were killed")
 
 
 def _start_server() -> None:
-    """Starts the server of workers deaf to Ctrl-C, which a terminal sends to all: ending them is ours to do.
+    """Starts the server of workers deaf to Ctrl-C and the end of a terminal, which are sent to all: ending them is
+    ours to do.
 
     Ignoring it would not do: it is undone in each new worker, which could then be hit before it has begun.
     """
     launch.start_tracker()  # by the server, it would lift the block again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     try:
         with launch.guarded():
             forkserver.ensure_running()

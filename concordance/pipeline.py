@@ -18,14 +18,13 @@ import errno
 import json
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
-from concordance import batch, bridging, linking, naming, noted, parallel, passing
+from concordance import batch, bridging, linking, naming, noted, parallel, passing, scratch
 from concordance.collect import history, patterns, ruff, source
 from concordance.collect.classify import header_language
 from concordance.config import Config, cache_folder
@@ -115,26 +114,33 @@ class Build:
         head = history.head(self.root)
         made_by = {**self._notes(), "head": head, "ruff": ruff.identity(self.root)}
         settled = before is not None and not changed and not gone and made_by.items() <= before.meta.items()
-        if before is not None and settled and astray(folder, before.meta.get("started", "")) == frozenset():
-            return
-        with tempfile.TemporaryDirectory(prefix="concordance-") as scratch:
-            lost = partial(self._lost, scratch)
-            start = partial(batch.start, self.config.memory)
-            few = len(changed) <= FEW
-            jobs = min(self.config.jobs, len(changed) or 1) if few else self.config.jobs
-            workers = partial(parallel.Pool, jobs, start, ["concordance.batch"], self._patience, lost)
-            pool = workers(fork=few)
-            if few and changed and not pool.begin():
-                pool = workers()
+        if before is not None:
+            apart = astray(folder, before.meta.get("started", ""))
+            if settled and apart == frozenset():
+                return
+            changed, gone = _with_astray(entries, changed, gone, apart)
+            self.summary.unchanged = len(entries) - len(changed)
+        with scratch.folder() as own:
             # Absolute paths: workers run in another folder.
-            where, at = os.path.abspath(self.root), os.path.abspath(scratch)
+            where, at = os.path.abspath(self.root), os.path.abspath(own)
             job = batch.Job(where, self.config, cache_folder(), readers, headers, at)
-            try:
-                self._update(pool, job, folder, entries, before, changed, gone, head)
-            except BaseException:
-                pool.kill()
-                raise
+            self._update(job, folder, entries, before, changed, gone, head)
+
+    @contextmanager
+    def _workers(self, scratch: str, files: int) -> Iterator[parallel.Pool]:
+        """Workers that read so many files. A few files are read by forked ones, which are at hand at once."""
+        few = files <= FEW
+        jobs = min(self.config.jobs, files or 1) if few else self.config.jobs
+        start, lost = partial(batch.start, self.config.memory), partial(self._lost, scratch)
+        pool = parallel.Pool(jobs, start, ["concordance.batch"], self._patience, lost, fork=few)
+        try:
+            if few and files:
+                pool.begin()  # now: later the threads of the text index run
+            yield pool
             pool.close()
+        except BaseException:
+            pool.kill()
+            raise
 
     def _notes(self) -> dict[str, str]:
         return noted.notes(self.config, versions.linkers(), self.summary.left_out)
@@ -182,59 +188,58 @@ class Build:
         return file.skip not in (Skip.SYMLINK, Skip.SUBMODULE)
 
     def _update(
-        self, pool: parallel.Pool, job: batch.Job, folder: str, entries: list[Entry], before: Known | None,
-        changed: list[Entry], gone: list[str], head: str,
+        self, job: batch.Job, folder: str, entries: list[Entry], before: Known | None, changed: list[Entry],
+        gone: list[str], head: str,
     ) -> None:  # fmt: skip
         started = time.time_ns() - 2_000_000_000
         kept = self.kept.take(before.meta.get("started", "") if before is not None else "")
-        with self._step("learn"):
-            learned, table = self._learn(pool, entries, before, changed, kept.macros)
-        digest = macros.digest(table)
-        batch.keep_macros(job.scratch, table)
-        if before is not None and before.meta.get("macros") != digest:
-            changed = _with_macro_users(entries, changed, before)
-            self.summary.unchanged = len(entries) - len(changed)
-            pool.close()
-            pool.jobs = self.config.jobs
-        writer = Writer(folder, before is None, kept.rows)
-        text: TextWriter | None = None
-        try:
-            text = TextWriter(folder, before.meta.get("started", "") if before is not None else None)
-            if before is not None:  # where the index was lost, every file is read for it, from the cache
-                changed, gone = _with_astray(entries, changed, gone, text)
+        with ExitStack() as stack:
+            pool = stack.enter_context(self._workers(job.scratch, len(changed)))
+            with self._step("learn"):
+                learned, table = self._learn(pool, entries, before, changed, kept.macros)
+            digest = macros.digest(table)
+            batch.keep_macros(job.scratch, table)
+            if before is not None and before.meta.get("macros") != digest:
+                changed = _with_macro_users(entries, changed, before)
                 self.summary.unchanged = len(entries) - len(changed)
-            with self._step("extract"):
-                self._extract(pool, writer, text, job, changed)
-            for path in gone:
-                writer.remove(path)
-                text.remove(path)
-            self.summary.removed = len(gone)
-            writer.put_macros(learned)
-            with self._step("check"):
-                checked = self._check(writer, before)
-            if before is None or before.meta.get("head") != head:
-                with self._step("history"):
-                    found = history.history(self.root)
-                    writer.put_changes(found.changes)
-                    checked |= {"months": json.dumps(found.months), "history note": found.note}
-            with self._step("index"):
-                text.finish(str(started))
-            pool.close()  # the linker forks, which is best done with no threads about
-            with self._step("link"):
-                self._link(writer, before, kept)
-            with self._step("store"):
-                made_by = f"{job.readers} {job.headers}"
-                meta = {**self._notes(), "macros": digest, "head": head, "started": str(started)}
-                text.place_it()  # first: a store that can be read has an index; one that is ahead is known by its note
-                writer.commit({"readers": made_by, **meta, **checked})
-            kept.macros = table
-            kept.now(before, meta, self.seen, gone, learned)
-            self.kept.leave(kept)
-        except BaseException:
-            writer.abandon()
-            if text is not None:
-                text.abandon()
-            raise
+                pool.close()
+                pool = stack.enter_context(self._workers(job.scratch, len(changed)))
+            writer = Writer(folder, before is None, kept.rows)
+            text: TextWriter | None = None
+            try:
+                text = TextWriter(folder, before.meta.get("started", "") if before is not None else None)
+                with self._step("extract"):
+                    self._extract(pool, writer, text, job, changed)
+                for path in gone:
+                    writer.remove(path)
+                    text.remove(path)
+                self.summary.removed = len(gone)
+                writer.put_macros(learned)
+                with self._step("check"):
+                    checked = self._check(writer, before)
+                if before is None or before.meta.get("head") != head:
+                    with self._step("history"):
+                        found = history.history(self.root)
+                        writer.put_changes(found.changes)
+                        checked |= {"months": json.dumps(found.months), "history note": found.note}
+                with self._step("index"):
+                    text.finish(str(started))
+                pool.close()  # the linker forks
+                with self._step("link"):
+                    self._link(writer, before, kept)
+                with self._step("store"):
+                    made_by = f"{job.readers} {job.headers}"
+                    meta = {**self._notes(), "macros": digest, "head": head, "started": str(started)}
+                    text.place_it()  # first: a store that can be read has an index; one ahead is known by its note
+                    writer.commit({"readers": made_by, **meta, **checked})
+                kept.macros = table
+                kept.now(before, meta, self.seen, gone, learned)
+                self.kept.leave(kept)
+            except BaseException:
+                writer.abandon()
+                if text is not None:
+                    text.abandon()
+                raise
 
     def _learn(
         self, pool: parallel.Pool, entries: list[Entry], before: Known | None, changed: list[Entry],
@@ -391,12 +396,15 @@ def _macro_endings() -> tuple[str, ...]:
 
 
 def _with_astray(
-    entries: list[Entry], changed: list[Entry], gone: list[str], text: TextWriter
+    entries: list[Entry], changed: list[Entry], gone: list[str], apart: frozenset[str] | None
 ) -> tuple[list[Entry], list[str]]:
-    """What changed and what is gone, and in what else the text index is not as the store."""
-    paths = {entry.path for entry in (entries if text.fresh else changed)} | text.astray
+    """What changed and what is gone, and in what else the text index is not as the store: in all (None) where it was
+    lost. Then every file is read for it, from the cache."""
+    if apart is None:
+        return entries, gone
+    paths = {entry.path for entry in changed} | apart
     found = [entry for entry in entries if entry.path in paths]
-    return found, sorted({*gone, *(text.astray - {entry.path for entry in found})})
+    return found, sorted({*gone, *(apart - {entry.path for entry in found})})
 
 
 def _with_macro_users(entries: list[Entry], changed: list[Entry], before: Known) -> list[Entry]:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from collections.abc import Callable
 from functools import partial
 
-from concordance import api, batch, showing
+from concordance import api, showing
 from concordance.config import Book, of_site
 from concordance.pipeline import FOLDER
 from concordance.query.answers import Row
@@ -44,15 +43,13 @@ def _shown(root: str, index: Index, asked: str) -> list[Row]:
 
 def keep_current(root: str, watch: bool, say: Callable[[str], None]) -> None:
     """Brings the store up to date once, or with `watch` again and again."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # by which the server ends it
     os.nice(5)  # who reads a page waits for it, and nobody waits for this
 
     def progress(step: str, done: int, total: int, word: str) -> None:
         if step == "say":
             say(word)
 
-    threading.Thread(target=batch.follow_parent, daemon=True).start()
     if watch:
         Watch(Current(root, None, None, None, progress), False, lambda update: None).run()
     else:

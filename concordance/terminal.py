@@ -36,6 +36,7 @@ _PALE = frozenset(("signature", "section", "scope", "by", "via", "snippet"))
 _CHANGES = {"changes": "would change", "appears": "would appear", "vanishes": "would vanish"}
 _LISTED = 200  # stale pages that are named
 _AT_ONCE = 0.4  # seconds
+_REDRAW = 0.1  # seconds
 _SHOWN = 8  # pages of an update that are named
 _NAMES = frozenset(("called", "qualified", "keyword", "name", "symbol"))
 
@@ -47,6 +48,7 @@ class Bar:
         self._progress: Any = None
         self._tasks: dict[str, Any] = {}
         self._since = 0.0
+        self._drawn = 0.0  # when they were last drawn
 
     def __enter__(self) -> Bar:
         return self
@@ -84,6 +86,9 @@ class Bar:
             seconds = task.elapsed or 0.0
             rate = f"  {done / seconds:,.0f} {'pages' if step == 'pages' else 'files'}/s" if done and seconds else ""
             self._progress.update(task.id, completed=done, total=total, count=f"{done:,}/{total:,}{rate}")
+        if time.monotonic() - self._drawn > _REDRAW or done == total:
+            self._drawn = time.monotonic()
+            self._progress.refresh()
 
 
 def _bars() -> Any:
@@ -101,7 +106,8 @@ def _bars() -> Any:
             return Text("" if left is None else f"{left // 60:.0f}:{left % 60:02.0f} left", "cyan")
 
     columns = (TextColumn("{task.description:>8}"), BarColumn(), TextColumn("{task.fields[count]}", "green"), Time())
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    # It would draw in a thread, and a process with threads may not fork its workers.
+    return Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
 
 
 def _count(number: int, one: str) -> str:

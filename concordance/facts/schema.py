@@ -11,12 +11,9 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
-from weakref import WeakKeyDictionary
 
 from concordance.model import Change, File
 
@@ -92,28 +89,6 @@ def is_ours(path: str) -> bool:
         return False
 
 
-class _Connection(sqlite3.Connection):
-    """One that is known while it is open."""
-
-    def close(self) -> None:
-        """Lets go of the database."""
-        super().close()
-        _opened.pop(self, None)
-
-
-_opened: WeakKeyDictionary[sqlite3.Connection, int] = WeakKeyDictionary()  # and the thread that uses each
-_opening = threading.RLock()
-os.register_at_fork(before=_opening.acquire, after_in_parent=_opening.release, after_in_child=_opening.release)
-
-
-@contextmanager
-def alone() -> Iterator[bool]:
-    """Lets no other thread open a database, and says whether none has one open. A lock of SQLite that another thread
-    holds while a process is forked is never opened again in the new one, which would wait for it for ever."""
-    with _opening:
-        yield all(thread == threading.get_ident() for thread in list(_opened.values()))
-
-
 def connect(path: str, mode: str = "rwc") -> sqlite3.Connection:
     """A connection that trusts nothing in the file: a repository may come with a store of its own.
 
@@ -121,13 +96,9 @@ def connect(path: str, mode: str = "rwc") -> sqlite3.Connection:
     """
     asked = "immutable=1" if mode == "immutable" else f"mode={mode}"
     uri = f"file:{quote(os.fsencode(os.path.abspath(path)))}?{asked}"
-    with _opening:
-        connection = sqlite3.connect(
-            uri, uri=True, isolation_level=None, timeout=60.0, check_same_thread=False, factory=_Connection
-        )  # fmt: skip
-        _opened[connection] = threading.get_ident()
-        connection.execute("PRAGMA trusted_schema = OFF")
-        connection.execute("PRAGMA cell_size_check = ON")
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=60.0, check_same_thread=False)
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
     return connection
 
 

@@ -19,12 +19,15 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from itertools import count
 
+from concordance import forks
+
 from .frames import Found, Question, framed, next_found
 
 PATIENCE = 30.0  # seconds that an answer may take …
 OPENING = 120.0  # … and to open or renew an index
 MOST = 1000  # questions that may wait
 _RESTING = 5.0  # seconds until a reader that died young is replaced
+_REAPING = 200  # hundredths of a second that a killed reader may take to end
 SEARCH, PAGE, LATER = 0, 1, 2  # what goes first
 
 End = socket.socket
@@ -64,7 +67,10 @@ class _Reader:
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
         with suppress(ChildProcessError):
-            os.waitpid(self.pid, 0)
+            for _ in range(_REAPING):  # what is killed ends at once, unless it hangs in the system
+                if os.waitpid(self.pid, os.WNOHANG)[0]:
+                    break
+                time.sleep(0.01)
         if self._streams is not None:
             self._streams[1].close()
         else:
@@ -120,7 +126,7 @@ class Crew:
 
     def _begin(self) -> None:
         ours, theirs = socket.socketpair()
-        pid = os.fork()
+        pid = forks.fork()
         if pid == 0:
             _be_reader(theirs, self._target)
         theirs.close()
@@ -223,6 +229,8 @@ class Crew:
         reader.end_it()
         if time.monotonic() - reader.since < _RESTING:
             await asyncio.sleep(_RESTING)
+        while forks.other_threads():  # none is ours
+            await asyncio.sleep(_RESTING)
         self._begin()
         self._match()
 
@@ -234,9 +242,6 @@ def _be_reader(end: socket.socket, target: Target) -> None:
     try:
         gc.freeze()
         own = end.fileno()
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.closerange(3, own)
         os.closerange(own + 1, 65536)
         target(end)

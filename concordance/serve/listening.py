@@ -9,6 +9,7 @@ import asyncio
 import signal
 import socket
 
+from concordance import forks
 from concordance.errors import UserError
 
 from .web import Web
@@ -43,13 +44,22 @@ def address_of(host: str, listening: socket.socket) -> str:
     return f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"
 
 
-def run(web: Web, listening: socket.socket) -> None:
-    """Answers until Ctrl-C, or until the system ends it."""
-    asyncio.run(_until_told(web, listening))
+def run(web: Web, listening: socket.socket) -> int:
+    """Answers until a signal ends it: Ctrl-C, SIGTERM or SIGHUP, but for those that were ignored when the program was
+    started. The number of the signal."""
+    return asyncio.run(_until_told(web, listening))
 
 
-async def _until_told(web: Web, listening: socket.socket) -> None:
+async def _until_told(web: Web, listening: socket.socket) -> int:
     until = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, until.set)
+    received: list[int] = []
+
+    def stop(number: int) -> None:
+        received.append(number)
+        until.set()
+
+    for number in forks.SIGNALS:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            asyncio.get_running_loop().add_signal_handler(number, stop, number)
     await web.run(listening, until)
+    return received[0]

@@ -5,17 +5,17 @@ What makes pages is loaded by the processes that make them: the server itself is
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import threading
+import sys
 import webbrowser
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from functools import partial
 from types import ModuleType
 
 import click
 
-from concordance import plugins
+from concordance import forks, plugins
 from concordance.collect.source import find_root
 from concordance.config import cores
 from concordance.errors import ConcordanceError, StoreBroken
@@ -25,6 +25,7 @@ from concordance.serve.crew import End
 from concordance.signs import visible
 
 FOLDER = ".concordance"
+_GRACE = 10.0  # seconds that the process that keeps the store current may take to end
 
 
 def _module(name: str) -> ModuleType:
@@ -55,24 +56,19 @@ def command(
     store = os.path.join(root, FOLDER)
     meta = _meta(root, store, no_update)
     socket = listening.bound(host, port)
-    with closing(socket):
-        # Before the readers, whose sockets it shall not hold.
-        updating = None if no_update else _updating(root, watch, socket)
+    # The updating process comes before the readers, whose sockets it shall not hold.
+    with closing(socket), _updating(root, watch, socket, no_update):
         number = readers or min(2, cores())
         server = web.Web(root, os.path.join(store, "index.db"), partial(_read, root, watch), number, host, watch, _log)
         version = front.version_of(root, meta, watch)
         server.begin_with(version, front.kept(root, version, watch))
         address = listening.address_of(host, socket)
         click.echo(f"{address} shows {visible(root)}; Ctrl-C ends it")
-        if not no_browser:
-            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-        try:
-            listening.run(server, socket)
-        finally:
-            if updating is not None:
-                updating.terminate()
-                updating.join()
+        if not no_browser:  # some browsers return only when they are closed
+            forks.Process(target=webbrowser.open, args=(address,), daemon=True).start()
+        received = listening.run(server, socket)
     click.echo("stopped", err=True)
+    sys.exit(128 + received)
 
 
 def _read(root: str, live: bool, end: End) -> None:
@@ -80,10 +76,21 @@ def _read(root: str, live: bool, end: End) -> None:
     _module("serving").read(root, live, end)
 
 
-def _updating(root: str, watch: bool, socket: End) -> multiprocessing.process.BaseProcess:
-    process = multiprocessing.get_context("fork").Process(target=_keep, args=(root, watch, socket))
-    process.start()
-    return process
+@contextmanager
+def _updating(root: str, watch: bool, socket: End, no_update: bool) -> Iterator[None]:
+    """Keeps the store current in another process, unless that is not wanted."""
+    if no_update:
+        yield
+        return
+    process = forks.Process(target=_keep, args=(root, watch, socket))
+    try:
+        process.start()
+        yield
+    finally:
+        for end in (process.terminate, process.kill):
+            if process.is_alive():
+                end()
+                process.join(_GRACE)
 
 
 def _keep(root: str, watch: bool, socket: End) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 
 import click
 
@@ -26,7 +24,6 @@ def command(repo: str, wishes: options.Wishes, poll: bool, as_json: bool, verbos
     concord watch
     concord watch ~/src/pytorch --out docs
     """
-    signal.signal(signal.SIGTERM, _end)
     with terminal.Bar() as bar:
 
         def tell(update: watching.Update) -> None:
@@ -38,15 +35,4 @@ def command(repo: str, wishes: options.Wishes, poll: bool, as_json: bool, verbos
                 terminal.print_update(repo, *done, verbose)
 
         current = watching.Current(repo, wishes.out, lambda: wishes.of(repo), wishes.jobs, bar.show)
-        try:
-            watching.Watch(current, poll, tell).run()
-        except KeyboardInterrupt:
-            bar.clear()
-            click.echo("stopped; the last complete store and book are there", err=True)
-
-
-def _end(number: int, frame: object) -> None:
-    """Ends as Ctrl-C does, which a shell has its background jobs ignore."""
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.kill(os.getpid(), signal.SIGINT)
+        watching.Watch(current, poll, tell).run()
