@@ -136,10 +136,7 @@ def _at_pages(root: str, summary: Summary, progress: Progress) -> Iterator[None]
     """Pages are made by one process at a time, and how long that takes is kept."""
     began = time.perf_counter()
     progress("pages", 0, 0, "")
-    with lock.held(
-        os.path.join(root, FOLDER),
-        lambda: progress("say", 0, 0, "another build of this repository is running; waiting for it"),
-    ):
+    with lock.held(os.path.join(root, FOLDER), lambda word: progress("say", 0, 0, word)):
         yield
     summary.seconds["pages"] = time.perf_counter() - began
 

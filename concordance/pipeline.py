@@ -95,8 +95,7 @@ class Build:
                 entries, self.summary.left_out = patterns.chosen(entries, self.config)
             folder = store_folder(self.root, GENERATED if self.pages is not None else "")
         self.summary.files = len(entries)
-        waiting = partial(self._say, "another build of this repository is running; waiting for it")
-        with lock.held(folder, waiting):
+        with lock.held(folder, self._say):
             headers = header_language(entry.path for entry in entries)
             readers = versions.readers()
             before = known(folder, f"{readers} {headers}", self.kept.known)

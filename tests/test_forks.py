@@ -1,0 +1,196 @@
+"""When the program forks, what its children hold, how it waits for others, and what is left of it when it is ended."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import program
+import pytest
+from program import build
+
+from concordance.errors import NoPermission, StoreFailed
+from concordance.facts import lock
+
+# Runs a script in a process that has no thread but its first, which a test run need not have.
+PRELUDE = """
+import fcntl, gc, os, sqlite3, sys, threading
+from concordance import forked, forks, parallel
+def names(items): return [os.getpid() for _ in items]
+def held():
+    found = [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{fd}")]
+    return sorted(os.path.basename(path) for path in found if "lock" in path or ".db" in path or "alive" in path)
+def parent_of(pid): return int(open(f'/proc/{pid}/stat').read().rpartition(')')[2].split()[1])
+def holding(items): return [held() for _ in items]
+def each(work): return [one for result in forked.each(None, work, [[1], [2]], 2, 60.0) for one in result]
+"""
+
+
+def script(text: str, *args: str | Path, code: int = 0) -> str:
+    """What a script says."""
+    command = [sys.executable, "-c", PRELUDE + text, *map(str, args)]
+    done = subprocess.run(command, env=program.environment(), capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == code, done.stderr
+    return done.stdout
+
+
+# The rule
+
+
+THREADS = {
+    "a thread with a locked file": """
+file = open(sys.argv[1] + "/held", "w")
+fcntl.flock(file, fcntl.LOCK_EX)
+done = threading.Event()
+threading.Thread(target=done.wait, daemon=True).start()
+""",
+    "a thread with a transaction": """
+done, begun = threading.Event(), threading.Event()
+def write():
+    connection = sqlite3.connect(sys.argv[1] + "/some.db", isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    begun.set()
+    done.wait()
+threading.Thread(target=write, daemon=True).start()
+begun.wait()
+""",
+    "a writer of the text index": """
+from concordance.facts.fulltext import TextWriter
+writer = TextWriter(sys.argv[1], None)
+""",
+}
+
+
+@pytest.mark.parametrize("thread", THREADS)
+def test_nothing_is_forked_while_another_thread_runs(thread: str, tmp_path: Path) -> None:
+    """What forked workers would do is done by the process itself, and whoever forks nevertheless is refused."""
+    said = script(f"""
+forks._SETTLE = 0.2
+assert os.getpid() not in each(names)
+{THREADS[thread]}
+assert set(each(names)) == {{os.getpid()}}
+for start in (forks.Process(target=print).start, forks.fork):
+    try:
+        start()
+    except forks.ForkRefused as error:
+        print(error)
+""", tmp_path)
+    assert said.count("a worker process cannot be forked while other threads run") == 2
+
+
+def test_readers_come_from_a_server_while_the_index_is_written(tmp_path: Path) -> None:
+    """Also where forked workers were killed, and the threads of the index began meanwhile."""
+    script("""
+from concordance.facts.fulltext import TextWriter
+pool = parallel.Pool(1, gc.disable, ["concordance.batch"], lambda items: 60.0, lambda dead, items: None, fork=True)
+assert pool.begin()
+writer = TextWriter(sys.argv[1], None)
+pool.kill()
+assert list(parallel.each(pool, sorted, [[2, 1]])) == [[1, 2]]
+[server] = {parent for worker in pool._executor._processes for parent in [parent_of(worker)]}
+assert server != os.getpid()
+pool.close()
+writer.finish("1")
+""", tmp_path)
+
+
+def test_threads_that_end_are_waited_for(tmp_path: Path) -> None:
+    """Those of an index that was written end a moment later."""
+    script("""
+from concordance.facts.fulltext import TextWriter
+writer = TextWriter(sys.argv[1], None)
+writer.finish("1")
+assert os.getpid() not in each(names)
+""", tmp_path)
+
+
+def test_what_a_child_holds(tmp_path: Path) -> None:
+    """No lock and no database of its parent: not that of the store, nor of an index, nor of a temporary folder."""
+    said = script("""
+from concordance import scratch
+from concordance.facts import lock
+connection = sqlite3.connect(sys.argv[1] + "/index.db", isolation_level=None)
+connection.execute("CREATE TABLE one (n)")
+connection.execute("BEGIN IMMEDIATE")
+index = open(sys.argv[1] + "/.tantivy-meta.lock", "w")
+fcntl.flock(index, fcntl.LOCK_EX)
+with lock.held(sys.argv[1], print), scratch.folder():
+    mine = held()
+    theirs = each(holding)
+connection.execute("COMMIT")
+print(mine, theirs)
+""", tmp_path)
+    assert said == "['.tantivy-meta.lock', 'alive', 'index.db', 'lock'] [[], []]\n"
+
+
+def test_only_one_module_forks() -> None:
+    package = Path(program.TREE / "concordance")
+    for path in package.rglob("*.py"):
+        if path.name != "forks.py":
+            text = path.read_text()
+            for word in ("os.fork", 'get_context("fork")', "multiprocessing.Process", "ForkContext", "ForkProcess"):
+                assert word not in text, f"{path} has {word}"
+
+
+# Waiting for another build
+
+
+def test_who_holds_the_lock_is_said(repo: Path) -> None:
+    build(repo)
+    said: list[str] = []
+    holder = subprocess.Popen(
+        [sys.executable, "-c", "import sys, time\nfrom concordance.facts import lock\nwith lock.held(sys.argv[1], print):\n    print('held', flush=True)\n    time.sleep(600)", str(repo / ".concordance")],
+        env=program.environment(), stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        with pytest.raises(StoreFailed, match=rf"is still held by process {holder.pid}, .*since \d\d:\d\d:\d\d, after 0 s .*kill {holder.pid}"), lock.held(str(repo / ".concordance"), said.append, 0.2):
+            pass
+        assert len(said) == 1
+        assert said[0].startswith(f"another build of this repository is running (process {holder.pid}, ")
+    finally:
+        holder.kill()
+        holder.communicate()
+    with lock.held(str(repo / ".concordance"), said.append):
+        assert len(said) == 1, "the system took it back"
+
+
+def test_a_lock_that_a_dead_build_left_to_a_child(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its holder is dead, but something that it started has the descriptor."""
+    home = folder / ".concordance"
+    home.mkdir()
+    monkeypatch.setattr(lock, "_ORPHANED", 0.1)
+    handle = os.open(home / "lock", os.O_RDWR | os.O_CREAT)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    os.write(handle, f"{dead.pid} 12345 1 {lock._system()}\n".encode())
+    said: list[str] = []
+    with lock.held(str(home), said.append, 60):
+        assert f"the build of process {dead.pid} is dead" in said[-1]
+        assert lock.is_held(str(home))
+    os.close(handle)
+
+
+def test_a_lock_of_another_machine_is_not_taken(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = folder / ".concordance"
+    home.mkdir()
+    monkeypatch.setattr(lock, "_ORPHANED", 0.0)
+    handle = os.open(home / "lock", os.O_RDWR | os.O_CREAT)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    os.write(handle, b"1073741824 12345 1 elsewhere\n")
+    with pytest.raises(StoreFailed, match="still held by process 1073741824 since"), lock.held(str(home), list, 0.3):
+        pass
+    os.close(handle)
+
+
+def test_a_lock_that_is_no_file(folder: Path) -> None:
+    (folder / ".concordance").mkdir()
+    os.mkfifo(folder / ".concordance/lock")
+    assert not lock.is_held(str(folder / ".concordance"))
+    with pytest.raises(NoPermission, match="no regular file"), lock.held(str(folder / ".concordance"), list):
+        pass
