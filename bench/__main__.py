@@ -6,7 +6,7 @@ checkout's name), `python`, `c`, `answers`, `imports`, `names`, `cppnames`,
 `search`, `tests` and `diff`, to measure only that; `rules` and a repository, to draw findings to be read; or `kills`,
 to kill builds at random moments, `updates`, to update a repository a thousand times under load, `hostile`, to build repositories that mean harm, and `site` and a repository, to serve
 it; or `public` and a repository with its documents, to compare public names with theirs;
-or `bridges` and a repository, to see what they cost. Out: a table on standard output.
+or `bridges` and a repository, to see what they cost; or `repetition`, to read files of one repeated token. Out: a table on standard output.
 Speed is a ratio to `ctags -R` in the same run, for machines differ and are noisy.
 """
 
@@ -36,6 +36,7 @@ from bench import (
     operators,
     publicnames,
     python,
+    repetition,
     rules,
     site,
     updates,
@@ -153,7 +154,7 @@ def latency(root: Path, name: str) -> None:
 ALONE = {
     "kills": kills.main, "hostile": hostile.main, "book": book.main, "edit": oneedit.main, "edits": edits.main,
     "site": site.main, "public": publicnames.main, "bridges": bridges.main,
-    "operators": operators.main, "updates": updates.main,
+    "operators": operators.main, "updates": updates.main, "repetition": repetition.main,
 }  # fmt: skip
 
 
