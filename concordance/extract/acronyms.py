@@ -49,7 +49,7 @@ def _from_text(line: str, previous: str, acronyms: set[str], found: dict[str, st
     for match in _IN_BRACKETS.finditer(line):
         acronym = match[1].upper()
         if acronym in acronyms and acronym not in found:
-            before = f"{previous[-100:]} {line[: match.start()]}"[-160:]
+            before = f"{previous[-100:]} {line[max(0, match.start() - 160) : match.start()]}"[-160:]
             words = _spelled_before(acronym, before)
             if words:
                 found[acronym] = words

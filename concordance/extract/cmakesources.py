@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _COMMAND = re.compile(
-    rb"(?im)^[ \t]*(?P<name>\w*add_(?:library|executable|\w*module)|target_sources|set|list|file|foreach)[ \t]*\("
+    rb"(?im)^[ \t]*(?P<name>\w{0,60}add_(?:library|executable|\w{0,60}module)|target_sources|set|list|file|foreach)"
+    rb"[ \t]*\("
 )
 _WORD = re.compile(
-    rb"(?P<comment>#\[(?P<c>=*)\[.*?\](?P=c)\]|#[^\n]*)|\"(?P<quoted>(?:[^\"\\]|\\.)*)\"|(?P<open>\()|(?P<close>\))"
+    rb"(?P<comment>#\[(?P<c>=*)\[.*?(?:\](?P=c)\]|\Z)|#[^\n]*)|\"(?P<quoted>(?:[^\"\\]|\\.)*+)(?:\"|\Z)|(?P<open>\()|(?P<close>\))"
     rb"|(?P<word>[^\s()#\"]+)", re.S
 )  # fmt: skip
 _USE = re.compile(rb"\$\{([\w.-]+)\}\Z")

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 _TOKEN = re.compile(
     rb"(?P<joint>\\\r?\n)|(?P<comment>(?<![^\s])#[^\n]*)|(?P<stop>&&|\|\||[;|&\n`()]|\$\(|(?<!\$)\{(?=\s))"
-    rb"|(?P<word>(?:\$\((?:[^()\n]|\([^()\n]*\))*\)|\$?\"(?:\\.|\$\((?:[^()]|\([^()]*\))*\)|[^\"\\])*\"|'[^']*'|\$\{[^{}\n]*\}"
-    rb"|\$\{\{.*?\}\}|\$\([\w.]+\)|\\.|[^\s;|&`()\"'\\{}]|[{}](?=\S))+)", re.S
+    rb"|(?P<word>(?:\$\((?:[^()\n]|\([^()\n]*+\))*+\)"
+    rb"|\$?\"(?:(?:\\.|\$\((?:[^()]|\([^()]*+\)){0,1000}+\)|[^\"\\])*+\"|(?:\\.|[^\"\\])*+\")|'[^']*+'|\$\{[^{}\n]*+\}"
+    rb"|\$\{\{(?:[^$]|\$(?!\{\{))*?\}\}|\$\([\w.]+\)|\\.|[^\s;|&`()\"'\\{}]|[{}](?=\S))+)", re.S
 )  # fmt: skip
 _INTERPRETER = re.compile(
     r"(?:.*/)?(?:python[\d.]*w?|pypy[\d.]*|bash|sh|zsh|dash|ksh|node|nodejs|ruby|perl|Rscript|julia|php|lua|pwsh"
@@ -36,6 +37,9 @@ _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 _WITH_VALUE = frozenset(("-W", "-X", "-o", "-n", "--rcfile", "--nproc_per_node", "--nnodes", "-I", "-r"))
 
 
+_DEEPEST = 10  # commands in one another, and modules that run modules; each level reads the text in it once more
+
+
 class Run(NamedTuple):
     """A word that names what is run."""
 
@@ -44,7 +48,7 @@ class Run(NamedTuple):
     is_module: bool
 
 
-def runs(data: bytes, start: int, end: int) -> Iterator[Run]:
+def runs(data: bytes, start: int, end: int, depth: int = 0) -> Iterator[Run]:
     """What a stretch of text runs."""
     words: list[tuple[int, str]] = []
     for token in _TOKEN.finditer(data, start, end):
@@ -55,9 +59,9 @@ def runs(data: bytes, start: int, end: int) -> Iterator[Run]:
             written = token["word"].decode("utf-8", "replace")
             words.append((token.start(), written))
             inner = token["word"].find(b"$(")
-            if inner >= 0:
+            if inner >= 0 and depth < _DEEPEST:
                 close = data.rfind(b")", token.start(), token.end())
-                yield from runs(data, token.start() + inner + 2, close)
+                yield from runs(data, token.start() + inner + 2, close, depth + 1)
     yield from _command(words)
 
 
@@ -90,7 +94,7 @@ def _command(words: list[tuple[int, str]]) -> Iterator[Run]:
         yield from (Run(p, _bare(w), False) for p, w in words[at + 1 :] if _bare(w).partition("::")[0].endswith(".py"))
 
 
-def _argument(words: list[tuple[int, str]], is_python: bool) -> Iterator[Run]:
+def _argument(words: list[tuple[int, str]], is_python: bool, depth: int = 0) -> Iterator[Run]:
     """What an interpreter is given first."""
     skip = False
     for number, (at, written) in enumerate(words):
@@ -100,7 +104,8 @@ def _argument(words: list[tuple[int, str]], is_python: bool) -> Iterator[Run]:
         elif word == "-m" and is_python and number + 1 < len(words):
             place, module = words[number + 1][0], _bare(words[number + 1][1])
             if module in ("coverage", "pdb", "cProfile", "torch.distributed.launch", "torch.distributed.run"):
-                yield from _argument([one for one in words[number + 2 :] if _bare(one[1]) != "run"], is_python)
+                rest = [one for one in words[number + 2 :] if _bare(one[1]) != "run"] if depth < _DEEPEST else []
+                yield from _argument(rest, is_python, depth + 1)
             elif module == "pytest":
                 yield from (Run(p, _bare(w), False) for p, w in words[number + 2 :] if _bare(w).endswith(".py"))
             elif _MODULE.match(module):

@@ -12,7 +12,7 @@ from collections.abc import Container
 
 from .source import Source
 
-_BLOCK = re.compile(r"\A\s*(?:/\*+!?|\(\*+|<!--+|\{-|#\[=*\[)|(?:\*+/|\*+\)|--+>|-\}|\]=*\])\s*\Z")
+_BLOCK = re.compile(r"(?:/\*+!?|\(\*+|<!--+|\{-|#\[=*\[)")
 _LINE_SIGN = re.compile(r"^[ \t]*(?://[/!]*<?|#+!?:?|--+|;+|%+|\.\.|rem\b)[ \t]?", re.I | re.M)
 _STAR = re.compile(r"^[ \t]*\*(?!/)[ \t]?", re.M)
 _RULE = re.compile(r"^[ \t]*[-=*#~/_+.]{3,}[ \t]*$", re.M)
@@ -31,14 +31,15 @@ def is_legal(words: str) -> bool:
     """Whether a comment states rights or a licence, not what the code does."""
     return _LEGAL.search(words) is not None
 
-_PREAMBLE = re.compile(rb"\s*(?:<\?[^>]*\?>|#![^\r\n]*|#pragma once)?\s*")
+_PREAMBLE = re.compile(rb"\s*+(?:<\?[^>]*\?>|#![^\r\n]*|#pragma once)?+\s*+")
 
 
 def clean(comment: str) -> str:
     """The words of a comment, without its signs and rules, its indentation evened out."""
     text = comment.expandtabs(4).replace("\r\n", "\n")
-    if _BLOCK.match(text.lstrip()) and text.lstrip()[:1] in "/(<{#":
-        text = _BLOCK.sub("", text.strip())
+    block = _BLOCK.match(text.lstrip())
+    if block:
+        text = _without_closing(text.strip()[block.end() :])
         text = text.lstrip("<") if text.startswith("<") else text
         lines = text.split("\n")
         if len(lines) > 1 and all(not line.strip() or line.lstrip().startswith("*") for line in lines[1:]):
@@ -53,6 +54,20 @@ def clean(comment: str) -> str:
     return "\n".join([first, *(line[margin:] for line in rest)]).strip("\n").strip()
 
 
+def _without_closing(text: str) -> str:
+    """The inside of a block comment without the sign that ends it; a pattern would try every star of a long rule."""
+    bare = text.rstrip()
+    if bare.endswith(("*/", "*)")):
+        return bare[:-1].rstrip("*")
+    if bare.endswith("-->"):
+        return bare[:-1].rstrip("-")
+    if bare.endswith("-}"):
+        return bare[:-2]
+    if bare.endswith("]") and bare[:-1].rstrip("=").endswith("]"):
+        return bare[:-1].rstrip("=")[:-1]
+    return text
+
+
 class Comments:
     """A file's comments, in the order of the text."""
 
@@ -62,9 +77,16 @@ class Comments:
         # The last line of a comment; a grammar may count the line's end as the comment's.
         self.ends = [source.line(max(start, end - 1)) for start, end in self.spans]
         self.starts = [source.line(start) for start, _ in self.spans]
+        self._beside: dict[int, str] = {}  # by line; many definitions may stand on one
+        self._above: dict[int, str] = {}
 
     def above(self, line: int) -> str:
         """The comment that ends on the line above, with the comment lines that it continues."""
+        if line not in self._above:
+            self._above[line] = self._read_above(line)
+        return self._above[line]
+
+    def _read_above(self, line: int) -> str:
         at = bisect_left(self.ends, line) - 1
         if at < 0 or self.ends[at] != line - 1 or not self.stands_alone(at):
             return ""
@@ -80,6 +102,11 @@ class Comments:
 
     def beside(self, line: int) -> str:
         """The comment behind a definition on its own line that is marked as speaking of it."""
+        if line not in self._beside:
+            self._beside[line] = self._read_beside(line)
+        return self._beside[line]
+
+    def _read_beside(self, line: int) -> str:
         at = bisect_left(self.starts, line)
         while at < len(self.spans) and self.starts[at] == line:
             raw = self.source.slice(*self.spans[at])
@@ -122,6 +149,8 @@ class Comments:
     def stands_alone(self, at: int) -> bool:
         """Whether nothing but white space stands before it on its line."""
         start = self.spans[at][0]
+        if at and self.starts[at - 1] == self.starts[at] and self.spans[at - 1][0] < start:
+            return False  # another comment does
         return not self.source.data[self.source.line_bytes[self.starts[at] - 1] : start].strip()
 
     def _is_line_comment(self, at: int) -> bool:

@@ -43,7 +43,7 @@ _PYTHON = (
 )
 _C = (
     _way(READS, rb"getenv(?:_s)?\s*\(\s*LITERAL\s*\)", b"getenv"),
-    _way(READS, rb"dupenv_s\s*\([^;\"]*,\s*VALUE\s*\)", b"dupenv_s"),
+    _way(READS, rb"dupenv_s\s*\([^;\"]{0,200},\s*VALUE\s*\)", b"dupenv_s"),
     _way(SETS, rb"\b_?(?:setenv|putenv_s)\s*\(\s*LITERAL\s*,", b"env"),
     _way(SETS, rb"\b_?putenv\s*\(\s*(?:\(char\s*\*\)\s*|const_cast<char\s*\*>\()?\"(?P<name>[A-Za-z_]\w*)=", b"putenv"),
     _way(REMOVES, rb"unsetenv\s*\(\s*LITERAL\s*\)", b"unsetenv"),
@@ -83,7 +83,7 @@ MARKS: dict[str, tuple[bytes, ...]] = {
     **dict.fromkeys(SCRIPTS, (b".env",)),
 }  # fmt: skip
 # A function that is named after the environment, and given a name in capitals; what stands before is part of its name.
-WRAPPER = re.compile(rb"(?:env|Env|ENV)\w*\s*\(\s*[rbuL]*[\"'](?P<name>[A-Z][A-Z0-9_]{2,})[\"']\s*[,)]")
+WRAPPER = re.compile(rb"(?:env|Env|ENV)\w{0,80}\s*\(\s*[rbuL]*[\"'](?P<name>[A-Z][A-Z0-9_]{2,})[\"']\s*[,)]")
 DIRECT = frozenset((b"getenv", b"setenv", b"putenv", b"unsetenv", b"getenvb", b"secure_getenv", b"_putenv"))
 CHANGING = re.compile(rb"(?i:^_*(?:set|put|with|temp|override|patch|mock|scoped|add)|setenv|putenv|guard)")
 REMOVING = re.compile(rb"(?i:^_*(?:unset|del|remove|clear|pop))")

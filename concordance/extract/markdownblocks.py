@@ -21,8 +21,7 @@ class Block(NamedTuple):
     text: str = ""  # a heading's, as written, or a fence's language
 
 
-_ATX = re.compile(r"(#{1,6})(?:[ \t]+(.*?))??[ \t]*$")
-_CLOSING_HASHES = re.compile(r"(?:^|[ \t]+)#+$")
+_ATX = re.compile(r"(#{1,6})(?=[ \t]|$)")
 _FENCE = re.compile(r"(`{3,})([^`]*)$|(~{3,})(.*)$")
 _RULE = re.compile(r"(?:\*[ \t]*){3,}$|(?:-[ \t]*){3,}$|(?:_[ \t]*){3,}$")
 _SETEXT = re.compile(r"(=+|-+)[ \t]*$")
@@ -207,7 +206,7 @@ class _Reader:
             return True
         if sign == "#" and (atx := _ATX.match(bare)):
             self._interrupt(number, unmatched)
-            self.found.append(Block("heading", number, number, len(atx[1]), _CLOSING_HASHES.sub("", atx[2] or "")))
+            self.found.append(Block("heading", number, number, len(atx[1]), _atx_text(bare[atx.end() :])))
             return True
         if sign in "`~" and (fence := _FENCE.match(bare)):
             self._interrupt(number, unmatched)
@@ -240,3 +239,11 @@ class _Reader:
         self.finish(number - 1)
         if unmatched >= 0:
             del self.containers[unmatched:]
+
+
+def _atx_text(rest: str) -> str:
+    """The text of a heading behind its opening hashes, without the closing ones."""
+    text = rest.strip(" \t")
+    bare = text.rstrip("#")
+    closed = len(bare) < len(text) and (not bare or bare[-1] in " \t")
+    return bare.rstrip(" \t") if closed else text

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from concordance.model import Kind
 
 from .draft import Draft
+from .source import Source
 
 NAME_IN_CODE = re.compile(r"[A-Za-z_]\w*+(?:(?:\.|::)[A-Za-z_]\w*+)*+")
 _DOTTED = re.compile(r"(?<![\w./:@-])[A-Za-z_]\w*+(?:(?:\.|::)[A-Za-z_]\w*+)++(?![\w/-])")
@@ -29,6 +30,32 @@ class Heading(NamedTuple):
     text: str  # as written
     at: int
     start: int
+
+
+class ByteOffsets:
+    """Turns offsets in a block's lines, joined by one character, into byte offsets of the file.
+
+    Offsets come in ascending order, so that the text between two of them is encoded once: a line can be a whole file.
+    """
+
+    def __init__(self, source: Source, lines: list[str], first: int) -> None:
+        self.source, self.lines, self.line = source, lines, first
+        self.start = 0  # the offset of the current line
+        self.reached = 0  # the last offset in it
+        self.width = 0  # the bytes before that in it
+
+    def __call__(self, offset: int) -> int:
+        while offset > self.start + len(self.lines[self.line]) and self.line + 1 < len(self.lines):
+            self.start += len(self.lines[self.line]) + 1
+            self.line += 1
+            self.reached = self.width = 0
+        at = offset - self.start
+        if at < self.reached:
+            raise ValueError("offsets must ascend")
+        text = self.lines[self.line]
+        self.width += at - self.reached if text.isascii() else len(text[self.reached : at].encode("utf-8", "replace"))
+        self.reached = at
+        return self.source.line_bytes[self.line] + self.width
 
 
 def add_headings(draft: Draft, headings: list[Heading]) -> None:

@@ -16,8 +16,8 @@ from concordance.model import FileFacts
 from .comments import is_legal
 from .wordsplit import tokens
 
-_SPACED_CODE = re.compile(r"``[^`]*\s[^`]*``|(?<!`)`[^`]*\s[^`]*`(?!`)|<[a-zA-Z!/][^<>]*>")
-_TO_TOOLS = re.compile(r"\b(?:noqa|(?:type|pyrefly|mypy|pyre|pylint|ruff|eslint|lint)[-\w]*:\s*ignore|NOLINT).*")
+_SPACED_CODE = re.compile(r"``[^`\s]*+\s[^`]*+``|(?<!`)`[^`\s]*+\s[^`]*+`(?!`)|<[a-zA-Z!/][^<>]*>")
+_TO_TOOLS = re.compile(r"\b(?:noqa|(?:type|pyrefly|mypy|pyre|pylint|ruff|eslint|lint)[-\w]{0,40}:\s*ignore|NOLINT).*")
 _TODO_BY = re.compile(r"\b(?:TODO|FIXME|NB|XXX)\s*\([^()]*\)")
 
 
@@ -26,6 +26,7 @@ def pieces(
 ) -> list[tuple[int, str]]:
     """Everything said in the file, licence left out; documentation that is a comment too is taken once."""
     found = sorted(comments + prose) if prose else list(comments)
+    legal: set[int] = set()
     start = 0  # the licence stands in the first comments, which may be a line each
     while start < len(found) and found[start][0] <= 80:
         end = start + 1
@@ -33,10 +34,12 @@ def pieces(
             end += 1
         if not is_legal("\n".join(text for _, text in found[start:end][:60])):
             start = end
-        elif prose and len(found) == 1:
+        elif prose and len(found) - len(legal) == 1:
             break
         else:
-            del found[start:end]
+            legal.update(range(start, end))
+            start = end
+    found = [piece for place, piece in enumerate(found) if place not in legal] if legal else found
     heard = {text.partition("\n")[0].strip() for _, text in comments}
     heard.update(text.strip().partition("\n")[0].strip() for _, text in prose)
     missing = [(s.line, s.doc) for s in facts.symbols if s.doc and s.doc.partition("\n")[0].strip() not in heard]

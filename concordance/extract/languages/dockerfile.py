@@ -9,6 +9,7 @@ are imports, with the form "stage" where they name a stage of this file, which i
 from __future__ import annotations
 
 import re
+from collections import deque
 from dataclasses import dataclass, field
 
 from concordance.extract.draft import Definition, Draft
@@ -34,7 +35,7 @@ _FROM = re.compile(rb"\s+(?:--\S+\s+)*([^\s#][^\s]*)(?:\s+[aA][sS]\s+(\S+))?")
 _PAIR = re.compile(rb"\s+((?:\"[^\"]*\"|[\w.${}/-])+)(?:=((?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|[^\s\"'\\])*))?", re.S)
 _SPACED = re.compile(rb"\s+([\w.-]+)[ \t]+(\S[^\r\n]*)")
 _USE = re.compile(rb"(?<!\\)\$(?:\{([A-Za-z_]\w*)|([A-Za-z_]\w*))")
-_SOURCE = re.compile(rb"--from=[\"']?([^\s\"']+)|--mount=\S*?\bfrom=([^\s,\"']+)")
+_SOURCE = re.compile(rb"--from=[\"']?([^\s\"']+)|--mount=(?:(?!--mount=)\S)*?\bfrom=([^\s,\"']+)")
 _COPIED = re.compile(rb"\"[^\"]*\",?|[^\s\[\]]+")
 _EXPANDED = frozenset(
     b"ADD COPY ENV EXPOSE FROM LABEL STOPSIGNAL USER VOLUME WORKDIR ONBUILD RUN CMD ENTRYPOINT ARG".split()
@@ -57,13 +58,14 @@ def _instructions(data: bytes, comments: list[tuple[int, int]]) -> list[tuple[in
     found: list[tuple[int, bytes, int]] = []
     text = bytearray()
     start = 0
-    marks: list[bytes] = []
+    marks: deque[bytes] = deque()  # that end the documents whose lines follow
+    last_lines = _last_lines(data)
     for match in _LINE.finditer(data):
         raw = match[0]
         words = raw.strip()
         if marks:
             if words == marks[0]:
-                marks.pop(0)
+                marks.popleft()
             if raw and not marks:
                 found[-1] = (*found[-1][:2], match.end())
             continue
@@ -83,12 +85,23 @@ def _instructions(data: bytes, comments: list[tuple[int, int]]) -> list[tuple[in
         text += raw
         found.append((start, bytes(text), start + len(text)))
         if bytes(text.lstrip()[:4]).upper() in (b"RUN ", b"COPY", b"ADD "):
-            marks = [mark[2] for mark in _HEREDOC.finditer(text)]
-            if marks and re.search(rb"^\t*" + re.escape(marks[-1]) + rb"\r?$", data[match.end() :], re.M) is None:
-                marks = []  # a shift of bits, or a document that nothing ends
+            marks.extend(mark[2] for mark in _HEREDOC.finditer(text))
+            if marks and last_lines.get(marks[-1], -1) < match.end():
+                marks.clear()  # a shift of bits, or a document that nothing ends
         text = bytearray()
     if text.strip():
         found.append((start, bytes(text), start + len(text)))
+    return found
+
+
+def _last_lines(data: bytes) -> dict[bytes, int]:
+    """The offset of the last line of each content, tabs before it left out; empty where no document can start."""
+    if b"<<" not in data:
+        return {}
+    found, at = {}, 0
+    for line in data.split(b"\n"):
+        found[line.lstrip(b"\t").removesuffix(b"\r")] = at
+        at += len(line) + 1
     return found
 
 
@@ -106,13 +119,14 @@ class _Reading:
             self.draft.problem(start, start + len(text.rstrip()), f"syntax error at `{first}`: no such instruction")
             return
         at = head.end()
+        first_key = at if word != b"ONBUILD" else 0
         if word == b"ONBUILD":
             inner = _INSTRUCTION.match(text, at)
             word, at = (inner[1].upper(), inner.end()) if inner else (word, at)
         if word == b"FROM":
             self._from(start, text, at, end)
         elif word in (b"ARG", b"ENV", b"LABEL"):
-            self._pairs(word, start, text, at)
+            self._pairs(word, start, text, at, first_key)
         elif word in (b"COPY", b"ADD", b"RUN"):
             taken = False
             for match in _SOURCE.finditer(text, at):
@@ -133,7 +147,10 @@ class _Reading:
 
     def _from(self, start: int, text: bytes, at: int, end: int) -> None:
         match = _FROM.match(text, at)
-        self.close(len(self.draft.source.data[:start].rstrip()))
+        data, before = self.draft.source.data, start
+        while before and data[before - 1 : before].isspace():
+            before -= 1
+        self.close(before)
         if match is None:
             self.draft.problem(start, end, "syntax error: FROM names no image")
             return
@@ -162,25 +179,27 @@ class _Reading:
                 at = start + match.start() + len(match[0]) - len(match[0].lstrip(b"\"'"))
                 self.draft.add_import(at, module, form="copy")
 
-    def _pairs(self, word: bytes, start: int, text: bytes, at: int) -> None:
+    def _pairs(self, word: bytes, start: int, text: bytes, at: int, first: int) -> None:
+        """`first`: where the instruction's word ends, 0 for one behind ONBUILD."""
         spaced = _SPACED.match(text, at) if word != b"ARG" else None
         if spaced and b"=" not in spaced[1]:
-            self._define(word, start, text, (spaced.start(1), spaced.end(1)), (spaced.start(2), spaced.end(2)))
+            self._define(word, start, text, spaced.span(1), spaced.span(2), at == first)
             return
         while (match := _PAIR.match(text, at)) is not None:
             value = (match.start(2), match.end(2)) if match[2] is not None else (0, 0)
             if match[2] is not None or word == b"ARG":
-                self._define(word, start, text, (match.start(1), match.end(1)), value)
+                self._define(word, start, text, match.span(1), value, at == first)
             at = match.end()
 
-    def _define(self, word: bytes, start: int, text: bytes, key: tuple[int, int], value: tuple[int, int]) -> None:
+    def _define(
+        self, word: bytes, start: int, text: bytes, key: tuple[int, int], value: tuple[int, int], is_first: bool
+    ) -> None:
         name = text[key[0] : key[1]].decode("utf-8", "replace")
         at = start + key[0]
         if name.startswith('"'):
             name, at = name.strip('"'), at + 1
-        first = text.lstrip()[: len(word)]
         # Only the instruction's first pair starts with it; a comment above speaks of that one.
-        begin = start + text.index(first) if text[: key[0]].split() == [first] else at
+        begin = start + len(text) - len(text.lstrip()) if is_first else at
         words = shown(self.draft.source, name, (start + value[0], start + value[1]), "scalar" if value[1] else "")
         kind = Kind.KEY if word == b"LABEL" else Kind.VARIABLE
         last = start + max(key[1], value[1])

@@ -28,7 +28,7 @@ LANGUAGE = Language(
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _SECTION = re.compile(rb"[ \t]*\[([^\r\n]+?)\][ \t]*(?:[;#][^\r\n]*)?[\r\n]*\Z")
-_KEY = re.compile(rb"[ \t]*((?:\\.|[^=:\\\r\n])+?)[ \t]*([=:])[ \t]*")
+_KEY = re.compile(rb"[ \t]*+((?:\\.|[^=:\\\r\n \t]|[ \t]++(?![=:]))++)[ \t]*+([=:])[ \t]*+")
 _FLAG = re.compile(rb"[ \t]*([\w.-]+)[ \t]*[\r\n]*\Z")
 _ELSE = re.compile(rb"^[ \t]*(?:[^#;=\s][^\r\n#;=]*\{[ \t]*\r?$|<[/\w?!][^\r\n]*>[ \t]*\r?$)", re.M)
 

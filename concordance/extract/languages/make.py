@@ -39,7 +39,7 @@ _ASSIGN = re.compile(
 )
 _EXPORT = re.compile(rb"\s*(?:export|unexport)\b")
 _RULE = re.compile(rb"([^:=#]*[^:=#\s&])\s*(&?::?)(?!=)")
-_USE = re.compile(rb"(?<!\$)(?:\$\$)*\$[({]\s*(?:call\s+([\w.-]+)|([\w.-]*[A-Za-z_.-][\w.-]*)\s*(?=[)}:]))")
+_USE = re.compile(rb"(?<!\$)(?:\$\$)*\$[({]\s*(?:call\s+([\w.-]+)|((?=\d*+[A-Za-z_.-])[\w.-]++)\s*+(?=[)}:]))")
 _TESTED = re.compile(rb"\s*([\w.-]+)")
 _NAME = re.compile(rb"[^$%*?()\[\]{}\"'`]+\Z")
 _SPECIAL = frozenset(
@@ -89,6 +89,7 @@ def _masked(line: bytes) -> bytes:
 class _Reading:
     draft: Draft
     rule: list[Definition] = field(default_factory=list)  # the targets whose recipe may follow
+    recipe_end: int = 0  # of the recipe read so far
     in_rule: bool = False
     conditions: list[str] = field(default_factory=list)
     block: Definition | None = None  # the define that is open
@@ -101,8 +102,7 @@ class _Reading:
             self._in_define(self.block, at, raw, end)
         elif raw.startswith(b"\t") and self.in_rule:
             if raw.strip():
-                for definition in self.rule:
-                    definition.end = end
+                self.recipe_end = end
                 if not raw.lstrip().startswith(b"#"):
                     self._uses(at, raw)
         elif raw.strip():
@@ -110,11 +110,18 @@ class _Reading:
 
     def finish(self) -> None:
         """Marks phony targets, and tells of what is left open."""
+        self._close_rule()
         for definition in self.draft.definitions:
             if definition.kind == Kind.TARGET and definition.name in self.phony:
                 definition.modifiers = ("phony",)
         if self.block is not None:
             self.draft.problem(self.block.start, self.block.at, "syntax error: `endef` is missing")
+
+    def _close_rule(self) -> None:
+        """Extends the targets of a rule over its recipe."""
+        for definition in self.rule:
+            definition.end = max(definition.end, self.recipe_end)
+        self.rule = []
 
     def _in_define(self, block: Definition, at: int, raw: bytes, end: int) -> None:
         if _NESTED.match(raw):
@@ -225,17 +232,17 @@ class _Reading:
         needed = [w.span() for w in _WORD.finditer(line, match.end(), head)]
         needed = [(a, b) for a, b in needed if _NAME.match(raw[a:b]) and raw[a:b] not in (b"|", b":")]
         self.draft.add_names(((at + a, at + b) for a, b in needed), Role.READ)
-        self.rule = []
-        for word in _WORD.finditer(line, 0, match.end(1)):
-            a, b = word.span()
-            if raw[a:b] in _SPECIAL:
-                if raw[a:b] == b".PHONY":
-                    self.phony.update(raw[c:d].decode("utf-8", "replace") for c, d in needed)
+        self._close_rule()
+        start = at + len(raw) - len(raw.lstrip())
+        targets = [raw[word.start() : word.end()] for word in _WORD.finditer(line, 0, match.end(1))]
+        if b".PHONY" in targets:
+            self.phony.update(raw[c:d].decode("utf-8", "replace") for c, d in needed)
+        for word, written in zip(_WORD.finditer(line, 0, match.end(1)), targets, strict=True):
+            if written in _SPECIAL:
                 continue
-            name = raw[a:b].decode("utf-8", "replace")
-            start = at + len(raw) - len(raw.lstrip())
+            name = written.decode("utf-8", "replace")
             target = self.draft.define(
-                Kind.TARGET, name, at + a, start, end, signature=signature, doc=help_text,
+                Kind.TARGET, name, at + word.start(), start, end, signature=signature, doc=help_text,
                 condition=self._condition(), nests=False,
             )  # fmt: skip
             self.rule.append(target)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from concordance.extract.draft import Draft
 from concordance.extract.markdownblocks import Block, blocks
 from concordance.extract.mystblocks import Directives
-from concordance.extract.prose import NAME_IN_CODE, Heading, add_headings, code_names, is_relative, opening
+from concordance.extract.prose import NAME_IN_CODE, ByteOffsets, Heading, add_headings, code_names, is_relative, opening
 from concordance.extract.source import Source
 from concordance.model import Kind, Language, Role
 
@@ -25,13 +25,16 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _TICKS = re.compile(r"(?<!\\)`+")
 _SIGNS = re.compile(r"\\.|!\[|\[|\]|<[a-zA-Z!/][^<>]*>", re.S)
 _DESTINATION = re.compile(
-    r"\(\s*(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))*))(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*\)"
+    r"\(\s*+(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))*))(?:\s++(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*+\)"
 )
-_DEFINITION = re.compile(r"^[ >]{0,6}\[(?!\^)((?:[^\[\]\\]|\\.)+)\]:[ \t]*\n?[ \t]*(?:<([^<>\n]*)>|(\S+))", re.M)
-_EXPLICIT_ID = re.compile(r"[ \t]*\{[^{}]*#([\w:.-]+)[^{}]*\}[ \t]*$")
+_DEFINITION = re.compile(r"^[ >]{0,6}\[(?!\^)((?:[^\[\]\\]|\\.)+)\]:[ \t]*+\n?[ \t]*+(?:<([^<>\n]*)>|(\S+))", re.M)
+_ID = re.compile(r"#([\w:.-]+)")
 _ATTRIBUTE = re.compile(r"\b(name|id|href|src)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.I)
 _TARGET = re.compile(r"^[ \t]*\(([\w:.-]+)\)=[ \t]*$", re.M)
-_LONGEST = 5_000  # characters of a heading or first paragraph; looking for pairs of signs is quadratic
+# Looking for pairs of signs takes time in proportion to the text and to the signs that nothing closes.
+_LONGEST = 5_000  # characters of a heading or first paragraph
+_MOST_SIGNS = 100  # that may open markup in such a text
+_OPENING_SIGN = re.compile(r"(?<!\w)(?:[*_]|~~)|<!--")
 _IMAGE = re.compile(r"!\[[^\[\]]*\](?:\([^()]*\)|\[[^\[\]]*\])")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _MARKUP = re.compile(
@@ -49,9 +52,10 @@ def read(source: Source) -> Draft:
     add_headings(draft, headings)
     for heading, block in zip(headings, (b for b in found if b.kind == "heading"), strict=True):
         draft.prose.append((block.first + 1, heading.name))
-        if (match := _EXPLICIT_ID.search(lines[block.first])) and block.first == block.last:
-            at = heading.start + _width(lines[block.first][: match.start(1)])
-            draft.define(Kind.LABEL, match[1], at, at, at + _width(match[1]))
+        name, column, _ = _explicit_id(lines[block.first]) if block.first == block.last else ("", 0, 0)
+        if name:
+            at = heading.start + _width(lines[block.first][:column])
+            draft.define(Kind.LABEL, name, at, at, at + _width(name))
     directives = Directives(draft, lines)
     for block in found:
         if block.kind == "code" and block.text.startswith("{"):
@@ -61,7 +65,7 @@ def read(source: Source) -> Draft:
             draft.comments.append((start, end))
         elif block.kind in ("prose", "heading", "html"):
             text = "\n".join(lines[block.first : block.last + 1])
-            place = _Place(source, lines, block.first)
+            place = ByteOffsets(source, lines, block.first)
             _inline(draft, place, text, raw=block.kind == "html")
             if block.kind == "prose":
                 draft.prose.append((block.first + 1, text))
@@ -71,7 +75,7 @@ def read(source: Source) -> Draft:
 
 def plain(text: str) -> str:
     """Inline text without its markup; what is code stays as it is."""
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST or sum(1 for _ in _OPENING_SIGN.finditer(text)) > _MOST_SIGNS:
         return " ".join(text.split())
     codes: list[str] = []
     if "`" in text:
@@ -84,8 +88,8 @@ def plain(text: str) -> str:
             break
         text = bare
     text = _ESCAPED.sub(r"\1", text)
-    for code in codes:
-        text = text.replace("\x00", code, 1)
+    unused = iter(codes)
+    text = re.sub("\x00", lambda mark: next(unused, mark[0]), text)
     return " ".join(text.split())
 
 
@@ -95,13 +99,23 @@ def _plain(lines: list[str], block: Block) -> str:
 
 
 def _heading(source: Source, lines: list[str], block: Block) -> Heading:
-    text = _EXPLICIT_ID.sub("", block.text)
+    text = block.text[: _explicit_id(block.text)[2]]
     name = plain(text) or text.strip()
     raw = lines[block.first]
     first = text.split("\n")[0].strip()
     column = max(raw.find(first), 0) if first else 0
     start = source.line_bytes[block.first]
     return Heading(block.level, name, " ".join(text.split()), start + _width(raw[:column]), start)
+
+
+def _explicit_id(text: str) -> tuple[str, int, int]:
+    """The id in braces that ends a heading, its offset, and the offset at which the text before the braces ends."""
+    bare = text.rstrip(" \t")
+    start, end = bare.rfind("{"), len(bare) - 1
+    if start < 0 or bare[-1] != "}" or "}" in bare[start:end]:
+        return "", 0, len(text)
+    ids = list(_ID.finditer(bare, start, end))
+    return (ids[-1][1], ids[-1].start(1), len(bare[:start].rstrip(" \t"))) if ids else ("", 0, len(text))
 
 
 def _width(text: str) -> int:
@@ -112,23 +126,7 @@ def _end(source: Source, line: int) -> int:
     return source.line_bytes[line + 1] if line + 1 < len(source.line_bytes) else len(source.data)
 
 
-class _Place:
-    """Turns offsets in a block's lines, joined by one character, into byte offsets of the file."""
-
-    def __init__(self, source: Source, lines: list[str], first: int) -> None:
-        self.source, self.lines, self.line = source, lines, first
-        self.start = 0  # the offset of the line that was asked for last; offsets come in order
-
-    def __call__(self, offset: int) -> int:
-        if offset < self.start:
-            raise ValueError("offsets must ascend")
-        while offset > self.start + len(self.lines[self.line]) and self.line + 1 < len(self.lines):
-            self.start += len(self.lines[self.line]) + 1
-            self.line += 1
-        return self.source.line_bytes[self.line] + _width(self.lines[self.line][: offset - self.start])
-
-
-def _inline(draft: Draft, place: _Place, text: str, raw: bool) -> None:
+def _inline(draft: Draft, place: ByteOffsets, text: str, raw: bool) -> None:
     """Enters what stands in prose: code spans, links, images, anchors."""
     events: list[tuple[int, str, str]] = []  # offset, what, text
     if "`" in text and not raw:

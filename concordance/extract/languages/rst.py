@@ -11,10 +11,11 @@ literals. What stands in code directives, literal blocks and comments is not rea
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from unicodedata import east_asian_width
 
 from concordance.extract.draft import Draft
-from concordance.extract.prose import Heading, add_headings, code_names, is_relative, opening
+from concordance.extract.prose import ByteOffsets, Heading, add_headings, code_names, is_relative, opening
 from concordance.extract.source import Source
 from concordance.model import Kind, Language, Role
 
@@ -29,16 +30,20 @@ _OTHER_MARKUP = re.compile(r"\.\.[ \t]+(?:\[[^\]]+\][ \t]|__:|\|)")
 _BULLET = re.compile(r"(?:[-*+•]|\(?(?:\d+|#|[A-Za-z])[.)])[ \t]+")
 _OPTION = re.compile(r":([\w-]+):[ \t]*(.*)")
 _LINK_TARGET = re.compile(r"<([^<>`]+)>\s*$")
-_INLINE = re.compile(
-    r"``(?P<literal>[^`](?:.*?[^`\s])?)``|(?P<role>(?::[A-Za-z][\w.+-]*)+):`(?P<text>[^`]+)`|"
-    r"(?<![\w:`])`(?P<quoted>[^`\s](?:[^`]*[^`\s])?)`(?P<link>__?)?",
-    re.S,
+_SPAN = (
+    r"(?P<role>(?::[A-Za-z][\w.+-]*+)++)(?::`(?P<text>[^`]+)`)?|"
+    r"(?<![\w:`])`(?P<quoted>[^`\s](?:[^`]*[^`\s])?)`(?P<link>__?)?"
 )
+_INLINE = re.compile(rf"``(?P<literal>[^`](?:.*?[^`\s])?)``|{_SPAN}", re.S)
+_WITHOUT_LITERALS = re.compile(rf"(?P<literal>(?!))|{_SPAN}", re.S)
 _MARKUP = re.compile(
-    r"``(.+?)``|(?::[\w.+-]+)+:`~?(?:([^`<>]+?)\s*<[^`<>]*>|([^`]+))`|`([^`<>]+?)(?:\s*<[^`<>]*>)?`_{0,2}|\\(\W)|"
+    r"``(.+?)``|(?::[\w.+-]++)++:`~?(?:([^`<>]+?)\s*<[^`<>]*>|([^`]+))`|`([^`<>]+?)(?:\s*<[^`<>]*>)?`_{0,2}|\\(\W)|"
     r"(?<!\w)\*\*?(\S|\S.*?\S)\*\*?(?!\w)|\|([^|]+)\|_?"
 )
-_LONGEST = 5_000  # characters of a title or first paragraph; looking for pairs of signs is quadratic
+# Looking for pairs of signs takes time in proportion to the text and to the signs that nothing closes.
+_LONGEST = 5_000  # characters of a title or first paragraph
+_MOST_SIGNS = 200  # that may open markup in such a text
+_OPENING_SIGN = re.compile(r"(?<!\w)\*|`|:[\w.+-]")
 _SIGNATURE_NAME = re.compile(r"(?:[\w:<>*&~,\s]*?\s)?([A-Za-z_]\w*+(?:(?:\.|::)~?\w++)*+)\s*(?:[(\[{=:].*)?$", re.S)
 
 _CODE = frozenset(
@@ -71,10 +76,23 @@ def read(source: Source) -> Draft:
 
 def plain(text: str) -> str:
     """Inline text without its markup."""
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST or sum(1 for _ in _OPENING_SIGN.finditer(text)) > _MOST_SIGNS:
         return " ".join(text.split())
     bare = _MARKUP.sub(lambda m: next((group for group in m.groups() if group is not None), ""), text)
     return " ".join(bare.split())
+
+
+def _spans(text: str) -> Iterator[re.Match[str]]:
+    """The roles, literals and quoted stretches of a text.
+
+    Behind the last place at which a literal can end no literal is looked for: each "``" there would search to the end.
+    """
+    end = text.rfind("``")
+    while end > 0 and (text[end - 1] == "`" or (text[end - 1].isspace() and text[end - 3 : end - 1] != "``")):
+        end = text.rfind("``", 0, end + 1)
+    literals = end + 2 if end > 0 else 0
+    yield from _INLINE.finditer(text, 0, literals)
+    yield from _WITHOUT_LITERALS.finditer(text, literals)
 
 
 def _columns(text: str) -> int:
@@ -239,9 +257,12 @@ class _Reader:
     def _documented(self, at: int, kind: Kind, argument: str, indent: int) -> None:
         """A thing that is documented here and defined elsewhere; its text is the directive's content."""
         lines = [(at, argument)] if argument else []
-        while argument.endswith("\\") and self.at < len(self.lines):
-            argument = argument[:-1] + self.lines[self.at].strip()
+        pieces = [argument]
+        while pieces[-1].endswith("\\") and self.at < len(self.lines):
+            pieces[-1] = pieces[-1][:-1]
+            pieces.append(self.lines[self.at].strip())
             self.at += 1
+        argument = "".join(pieces)
         options = self._options(indent)
         resume = self.at
         end = self._line_end(max(at, self._skip_block(indent) - 1))
@@ -314,19 +335,18 @@ class _Reader:
         text = "\n".join(self.raw[first:end])
         if "`" not in text:
             return
-        line, start = first, 0
-        for match in _INLINE.finditer(text):
+        place = ByteOffsets(self.source, self.raw, first)
+        for match in _spans(text):
             for at, what, words in self._found(match):
-                while at > start + len(self.raw[line]):
-                    start += len(self.raw[line]) + 1
-                    line += 1
-                offset = self.source.line_bytes[line] + _width(self.raw[line][: at - start])
+                offset = place(at)
                 if what == "mention":
                     self.draft.add_names([(offset, offset + _width(words))], Role.MENTION)
                 elif is_relative(words):
                     self.draft.add_import(offset, words, form=what)
 
     def _found(self, match: re.Match[str]) -> list[tuple[int, str, str]]:
+        if match["role"] and match["text"] is None:
+            return []
         if match["literal"]:
             return [(at, "mention", name) for at, name in code_names(match.start("literal"), match["literal"])]
         if match["quoted"]:

@@ -55,7 +55,7 @@ NAMES = """
 GRAMMAR = trees.Grammar("tree_sitter_bash", DEFINITIONS, NAMES)
 
 _TEST = re.compile(rb"^([ \t]*)@test[ \t]+([\"'])([^\r\n]*?)\2[ \t]*\{", re.M)
-_READONLY = re.compile(r"\s-\w*r")
+_READONLY = re.compile(rb"\s-\w*r")
 _SHOWN = 200
 
 
@@ -106,6 +106,7 @@ def _variables(draft: Draft, found: dict[str, list[Node]]) -> None:
             if child.type in ("variable_assignment", "variable_name"):
                 declared[child.start_byte] = node
     known = {}
+    flags: dict[int, tuple[int, bool]] = {}  # how far a declaration was searched for a flag, and whether it has one
     for node in assignments:
         name = node.child_by_field_name("name")
         if name is None or name.type != "variable_name" or node.start_byte in passing:
@@ -113,9 +114,13 @@ def _variables(draft: Draft, found: dict[str, list[Node]]) -> None:
         if trees.text(name) in known or inside[node.start_byte] >= 0:
             continue
         whole = declared.get(node.start_byte)
-        words = whole.children[0].type if whole is not None else ""
-        said = draft.source.slice(whole.start_byte, node.start_byte) if whole is not None else ""
-        readonly = words == "readonly" or bool(_READONLY.search(said))
+        words, readonly = "", False
+        if whole is not None:
+            words = whole.children[0].type
+            reached, flag = flags.get(whole.start_byte, (whole.start_byte, False))
+            flag = flag or _READONLY.search(draft.source.data, reached, node.start_byte) is not None
+            flags[whole.start_byte] = node.start_byte - 1, flag
+            readonly = words == "readonly" or flag
         word = trees.text(name)
         known[word] = draft.define(
             Kind.CONSTANT if readonly or word.isupper() else Kind.VARIABLE, word, name.start_byte,

@@ -10,6 +10,7 @@ So are the line ends in quoted texts, which the grammar wants indented further t
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from tree_sitter import Node, Tree
 
@@ -55,8 +56,10 @@ _DEEP_LINE = re.compile(rb"^[ \t?:-]{%d}" % _DEEPEST, re.M)
 _PREFIX = re.compile(rb"^([ \t]*)((?:[?:-][ \t]+)*)(?=[^\s])", re.M)
 _SIGN = re.compile(rb"[?:-]")
 _TAG_LINE = re.compile(rb"^[ \t]*(?:\{\{.*\}\}|\{%.*%\}|\{#.*#\})[ \t]*(?=\r?$)", re.M)
-_QUOTED = re.compile(rb'(?<=[:\-,\[{] )(?:"(?:[^"\\]|\\.)*"|\'[^\']*\')(?=[ \t]*(?:[\r\n,\]}#]|\Z))', re.S)
-_TAG = re.compile(rb"\{\{[^\r\n]*?\}\}|\{%[^\r\n]*?%\}|\{#[^\r\n]*?#\}")
+_QUOTED = re.compile(rb'(?<=[:\-,\[{] )(?:"(?:[^"\\]|\\.)*+"|\'[^\']*+\')(?=[ \t]*(?:[\r\n,\]}#]|\Z))', re.S)
+_TAG_START = re.compile(rb"\{(?=[{%#])|[\r\n]")
+_TAG_END = {b"{{": b"}}", b"{%": b"%}", b"{#": b"#}"}
+_LINE_END = re.compile(rb"[\r\n]|\Z")
 
 
 def read(source: Source) -> Draft:
@@ -120,12 +123,34 @@ def _without_tags(data: bytes) -> tuple[bytes, int]:
         blanked += len(match[0])
         return b" " * len(match[0])
 
-    def word(match: re.Match[bytes]) -> bytes:
-        nonlocal blanked
-        blanked += len(match[0])
-        return b"x" * len(match[0])
+    filled = bytearray(_TAG_LINE.sub(blank, data))
+    for start, end in _tags(bytes(filled)):
+        blanked += end - start
+        filled[start:end] = b"x" * (end - start)
+    return bytes(filled), blanked
 
-    return _TAG.sub(word, _TAG_LINE.sub(blank, data)), blanked
+
+def _tags(data: bytes) -> Iterator[tuple[int, int]]:
+    """The extents of tags, each within a line; the end of a line's last open tag of a kind is looked for once."""
+    line_end = reached = 0
+    unclosed: set[bytes] = set()  # kinds that nothing closes up to the end of the line
+    for match in _TAG_START.finditer(data):
+        inside = match.start() + 2
+        sign = data[match.start() : inside]
+        if sign not in _TAG_END:
+            line_end = 0
+            continue
+        if not line_end:
+            line_end = next(_LINE_END.finditer(data, inside)).start()
+            unclosed.clear()
+        if match.start() < reached or sign in unclosed:
+            continue
+        closing = data.find(_TAG_END[sign], inside, line_end)
+        if closing < 0:
+            unclosed.add(sign)
+        else:
+            reached = closing + 2
+            yield match.start(), reached
 
 
 def _unbroken(match: re.Match[bytes]) -> bytes:
