@@ -188,7 +188,7 @@ class Asks:
         home = self._stood_in(file, left)
         if home:
             return f"{home}.{name}"
-        values = self._values.ask(file, left)
+        values = self._values.value(file, left)
         if not values:
             home = (self._spelled(file, left, known) if left not in known else "") or self._made_by(file, left, known)
             return f"{home}.{name}" if home else ""
@@ -220,4 +220,4 @@ class Asks:
 
     def _is_class(self, file: Loaded, expression: int) -> bool:
         """Whether a base is a class of the repository's own Python."""
-        return any(value.tag == CLASS for value in self._values.ask(file, expression))
+        return any(value.tag == CLASS for value in self._values.value(file, expression))

@@ -7,13 +7,21 @@ not the repository's. Classes are searched in the order that Python searches the
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from concordance.model import Given, Kind, Op
 
 from .pythonoffers import Offers, Place
 from .pythonorder import Order, Orders
 from .pythonown import CLASS, MODULE, Values
+from .solver import Solver
 from .world import Loaded, World
+
+
+# What is asked of the solver: the value of a file's expression, its type (as the complement), or the bases of a class,
+# which has an id and no file.
+Question = tuple[Loaded | None, int]
+Answer = tuple[Any, ...]  # `Values`, or ids of classes
 
 
 class Classes:
@@ -22,14 +30,13 @@ class Classes:
     def __init__(self, world: World) -> None:
         self.world = world
         self.offers = Offers(world)
-        self.evaluate: Callable[[Loaded, int], Values] = lambda file, expression: ()
-        self._above: set[int] = set()  # classes whose bases are being asked for
-        # How often something was met that is itself being worked out: what was found meanwhile holds for whoever asked
-        # first only, and is not kept.
-        self.cut = 0
-        self._orders = Orders(world, self.bases, lambda: self.cut)
-        self._bases: dict[int, list[int]] = {}
+        self._bases: dict[int, tuple[int, ...]] = {}
         self._members: dict[tuple[int, str, int], Place | None] = {}
+
+    def connect(self, evaluate: Callable[[Loaded, int], Values], solver: Solver[Question, Answer]) -> None:
+        """Takes what says the values of expressions, on which the bases of classes depend, and these on them."""
+        self.evaluate, self._solver = evaluate, solver
+        self._orders = Orders(self.world, self.bases, lambda: solver.provisional)
 
     # --- names of expressions ------------------------------------------------------------------
 
@@ -71,25 +78,24 @@ class Classes:
 
     # --- classes -----------------------------------------------------------------------------
 
-    def bases(self, file: Loaded, symbol: int) -> list[int]:
+    def bases(self, file: Loaded, symbol: int) -> tuple[int, ...]:
         """The ids of a class's bases that are in the repository."""
         identity = file.id(symbol)
-        if identity in self._bases:
-            return self._bases[identity]
-        if identity in self._above:
-            self.cut += 1
-            return []
-        self._above.add(identity)
-        before, found = self.cut, list[int]()
-        try:
-            for value in file.said(symbol, Given.BASE):
-                classes = [v.id for v in self.evaluate(file, value) if v.tag == CLASS and isinstance(v.id, int)]
-                found += [base for base in classes if base != identity][:1]
-        finally:
-            self._above.discard(identity)
-        if self.cut == before:
-            self._bases[identity] = found
-        return found
+        found = self._bases.get(identity)
+        return found if found is not None else self._solver.ask((None, identity))
+
+    def keep_bases(self, identity: int, bases: tuple[int, ...]) -> None:
+        """Takes the bases of a class as known."""
+        self._bases[identity] = bases
+
+    def find_bases(self, identity: int) -> tuple[int, ...]:
+        """Works out the bases of a class."""
+        file, symbol = self.world.owner(identity)
+        found = list[int]()
+        for value in file.said(symbol, Given.BASE):
+            classes = [v.id for v in self.evaluate(file, value) if v.tag == CLASS and isinstance(v.id, int)]
+            found += [base for base in classes if base != identity][:1]
+        return tuple(found)
 
     def order(self, identity: int) -> Order:
         """A class and those above it, in the order in which Python looks for a member."""
@@ -100,9 +106,9 @@ class Classes:
         key = (identity, name, skip)
         if key in self._members:
             return self._members[key]
-        before = self.cut
+        before = self._solver.provisional
         found = self._find_member(identity, name, skip)
-        if self.cut == before:
+        if self._solver.provisional == before:
             self._members[key] = found
         return found
 

@@ -7,7 +7,7 @@ defines its name once (unique name), or a few times (candidates).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from concordance.model import KINDS, Ask, Kind, Op, Trust, unpacked
 
@@ -75,7 +75,7 @@ class PythonNames:
             found = self._known[name] = held if len(held) <= FEW else []
         return found
 
-    def bases(self, file: Loaded, symbol: int) -> list[int]:
+    def bases(self, file: Loaded, symbol: int) -> Sequence[int]:
         """The ids of a class's bases."""
         return self.classes.bases(file, symbol)
 
@@ -117,7 +117,7 @@ class PythonNames:
 
     def _member(self, file: Loaded, use: int) -> list[Found]:
         name = file.names[file.right[use]]
-        values = self.values.ask(file, file.left[use])
+        values = self.values.value(file, file.left[use])
         rows: list[Found] = []
         for value in values:
             place = self.values.find(value, name)

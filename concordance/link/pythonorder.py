@@ -9,7 +9,7 @@ stack, and whoever asks first leaves behind what all others above would ask for.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from .world import Loaded, World
 
@@ -20,7 +20,7 @@ _MOST_ABOVE = 200  # classes: who has more is no person's work
 class Orders:
     """Knows the orders of classes, by their ids."""
 
-    def __init__(self, world: World, bases: Callable[[Loaded, int], list[int]], doubts: Callable[[], int]) -> None:
+    def __init__(self, world: World, bases: Callable[[Loaded, int], Iterable[int]], doubts: Callable[[], int]) -> None:
         """`bases` gives those of a class; `doubts` counts how often it gave what holds for now only."""
         self.world, self._bases, self._doubts = world, bases, doubts
         self._kept: dict[int, Order] = {}

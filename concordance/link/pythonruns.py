@@ -97,7 +97,7 @@ class Runs:
         for home, fixture in self.fixtures.asked(file, symbol):
             yield home.id(fixture), file.id(symbol), Way.ASKS
         for handed in file.said(symbol, Given.HANDS):
-            for value in self.values.ask(file, handed):
+            for value in self.values.value(file, handed):
                 if value.tag in (FUNCTION, CLASS) and isinstance(value.id, int):
                     yield value.id, file.id(symbol), Way.READS
         if not file.names[file.symbol_name[symbol]].startswith("test") or not self._is_outer(file, symbol):
@@ -116,7 +116,7 @@ class Runs:
         """What a decorator puts around a function: the functions inside of it, or its class's `__call__`."""
         for expression in file.said(symbol, Given.DECORATOR):
             maker = file.left[expression] if file.op[expression] == Op.CALL else expression
-            for value in self.values.ask(file, maker):
+            for value in self.values.value(file, maker):
                 for inner in self._inside(value):
                     yield inner, file.id(symbol), Way.IS_WRAPPED
 
@@ -135,7 +135,7 @@ class Runs:
         variable = file.variables.get((scope, file.symbol_name[symbol]))
         for bound in file.values[variable] if variable is not None else ():
             if file.op[bound] in _ALIAS:
-                for value in self.values.ask(file, bound):
+                for value in self.values.value(file, bound):
                     if value.tag in (FUNCTION, CLASS) and isinstance(value.id, int) and value.id != file.id(symbol):
                         yield value.id, file.id(symbol), Way.STANDS_FOR
 

@@ -3,8 +3,8 @@
 In: an expression of a file's flow. Out: a tuple of `Value`s, empty where nothing is known. Annotations
 come before assignments; calls give what a function is declared to return, or what it returns.
 
-A value that leads back to itself counts as unknown where it does. What was worked out inside of such a
-circle holds only for whoever asked, and is not kept: else an answer would depend on which was asked first.
+Values that depend on one another in a cycle are worked out together (`solver`), so that a value does not depend on what
+was asked before.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from concordance.model import Given, Kind, Op
 
-from .pythonclasses import Classes
+from .pythonclasses import Answer, Classes, Question
 from .pythonfixtures import Fixtures
 from .pythonoffers import Place
 from .pythonown import (
@@ -34,10 +34,11 @@ from .pythonown import (
     element,
     method,
 )
+from .solver import Solver
 from .world import Loaded
 
 _MOST = 6  # values that one name may have; one with more could be anything
-_DEEPEST = 80
+_HELD_DEEP = 3  # how deep containers are nested in the values of a cycle
 _PROPERTY = (Value(OWN, "property"),)
 
 
@@ -46,50 +47,38 @@ class Evaluator:
 
     def __init__(self, classes: Classes) -> None:
         self.classes = classes
-        classes.evaluate = self.value
+        self._solver: Solver[Question, Answer] = Solver(self._answer, self._keep, (), _advance)
+        self._types: dict[tuple[int, int], Values] = {}
+        classes.connect(self.value, self._solver)
         self.world = classes.world
         self.fixtures = Fixtures(classes)
-        self._for_now: dict[tuple[int, int], Values] = {}  # inside of circles, for one question
-        self._open: dict[tuple[int, int], int] = {}  # what is being worked out, and how deep
-        self._lowest = _DEEPEST + 1  # how far up the circles reach that were met
-
-    def ask(self, file: Loaded, expression: int) -> Values:
-        """An expression's value, for one who asks from outside."""
-        self._for_now.clear()
-        return self.value(file, expression)
 
     def value(self, file: Loaded, expression: int) -> Values:
         """An expression's value."""
         found: Values | None = file.worked_out[expression]
-        if found is not None:
-            return found
-        key = (file.number, expression)
-        found = self._for_now.get(key)
-        if found is not None:
-            self._lowest = 0
-            self.classes.cut += 1
-            return found
-        depth = self._open.get(key)
-        if depth is not None or len(self._open) > _DEEPEST:
-            self._lowest = min(self._lowest, depth or 0)
-            self.classes.cut += 1
-            return ()
-        depth = self._open[key] = len(self._open)
-        before, self._lowest = self._lowest, _DEEPEST + 1
-        try:
-            found = self._work(file, expression)
-        finally:  # a fault in one file is not to change what is said of the next
-            del self._open[key]
-        if self._lowest >= depth:
-            file.worked_out[expression] = found
-            self._lowest = before
-        else:
-            self._for_now[key] = found
-            self._lowest = min(before, self._lowest)
-        return found
+        return found if found is not None else self._solver.ask((file, expression))
 
-    def _work(self, file: Loaded, expression: int) -> Values:
-        return _WORK[file.op[expression]](self, file, file.left[expression], file.right[expression])
+    def typed(self, file: Loaded, expression: int) -> Values:
+        """A value of the type that an expression names."""
+        found = self._types.get((file.number, expression))
+        return found if found is not None else self._solver.ask((file, ~expression))
+
+    def _answer(self, question: Question) -> Answer:
+        file, what = question
+        if file is None:
+            return self.classes.find_bases(what)
+        if what < 0:
+            return self._typed(file, ~what)
+        return _WORK[file.op[what]](self, file, file.left[what], file.right[what])
+
+    def _keep(self, question: Question, answer: Answer) -> None:
+        file, what = question
+        if file is None:
+            self.classes.keep_bases(what, answer)
+        elif what < 0:
+            self._types[file.number, ~what] = answer
+        else:
+            file.worked_out[what] = answer
 
     # --- names -------------------------------------------------------------------------------
 
@@ -313,31 +302,28 @@ class Evaluator:
     def _of_type(self, file: Loaded, left: int, right: int) -> Values:
         return self.typed(file, left)
 
-    def typed(self, file: Loaded, expression: int, depth: int = 0) -> Values:
-        """A value of the type that an expression names."""
+    def _typed(self, file: Loaded, expression: int) -> Values:
         op, left, right = file.op[expression], file.left[expression], file.right[expression]
-        if depth > 12:
-            return ()
         if op == Op.EITHER:
-            return _joined([self.typed(file, left, depth + 1), self.typed(file, right, depth + 1)])
+            return _joined([self.typed(file, left), self.typed(file, right)])
         if op == Op.ITEM:
-            return self._form(file, left, _parts(file, right - 1) if right else [], depth)
+            return self._form(file, left, _parts(file, right - 1) if right else [])
         if op in (Op.LITERAL, Op.CALL, Op.UNKNOWN):
             return ()
         alias = self.classes.alias(file, expression)
         if alias is not None:
-            return _joined([self.typed(alias[0], value, depth + 1) for value in alias[1]])
+            return _joined([self.typed(alias[0], value) for value in alias[1]])
         return _joined([_made(value) for value in self.value(file, expression)])
 
-    def _form(self, file: Loaded, base: int, parts: list[int], depth: int) -> Values:
+    def _form(self, file: Loaded, base: int, parts: list[int]) -> Values:
         """A value of a type with parameters."""
         name = self.classes.last_name(file, base)
         if name in FORMS:
             wanted = parts[:1] if FORMS[name] == 1 else parts
-            return _joined([self.typed(file, part, depth + 1) for part in wanted])
+            return _joined([self.typed(file, part) for part in wanted])
         if name in ("Type", "type"):
-            return tuple(Value(CLASS, v.id) for p in parts for v in self.typed(file, p, depth + 1) if v.tag == INSTANCE)
-        held = tuple(self.typed(file, part, depth + 1) for part in parts)
+            return tuple(Value(CLASS, v.id) for p in parts for v in self.typed(file, p) if v.tag == INSTANCE)
+        held = tuple(self.typed(file, part) for part in parts)
         return _joined([_made(value, held) for value in self.value(file, base)])
 
 
@@ -371,6 +357,18 @@ def _joined(many: list[Values]) -> Values:
         return many[0]
     found = dict.fromkeys(value for values in many for value in values)
     return tuple(found) if len(found) <= _MOST else ()
+
+
+def _advance(old: Answer, new: Answer) -> Answer:
+    """The next value in a cycle. `x = [x]` would hold itself ever deeper."""
+    return tuple(dict.fromkeys(_shallow(one, _HELD_DEEP) if isinstance(one, Value) else one for one in new))
+
+
+def _shallow(value: Value, room: int) -> Value:
+    if not value.holds:
+        return value
+    holds = tuple(tuple(_shallow(one, room - 1) for one in held) for held in value.holds) if room else ()
+    return Value(value.tag, value.id, holds)
 
 
 _WORK: dict[int, Callable[[Evaluator, Loaded, int, int], Values]] = {

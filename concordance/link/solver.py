@@ -1,0 +1,155 @@
+"""Evaluates questions that depend on one another, possibly in cycles, so that no answer depends on who asked first.
+
+In: a function that answers a question and asks others through the solver. Out: answers. The obvious way, recursion with
+a table of answers in which a question met again counts as unknown, fails in cycles: each member of a cycle gets another
+answer when it is asked first, so a table of such answers depends on the order of questions.
+
+Instead, the questions of a cycle (a strongly connected component, found by Tarjan's algorithm) are answered together:
+all are unknown at first, and in each round all are answered from the answers of the round before, until none changes.
+An answer that does not settle is unknown. A round may ask questions that nobody has asked before; if these lead back
+into the component they join it, and it starts over. Which questions form a component, and the rounds, are the same
+whichever member is asked first: a question is answered on its own, or it waits for one that waits for it.
+
+There is no limit on depth. Questions are nested on Python's stack up to `_NESTED`; then the stack is unwound, and the
+questions that were open are asked again when what they wait for is answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Answer = TypeVar("Answer")
+_NESTED = 25  # questions on Python's stack, each of which takes up to a dozen frames
+_CHANGES = 12  # of an answer in a component, after which it is taken to be unknown
+
+
+class _UnwindError(Exception):
+    """Too many questions are nested: the innermost is answered first."""
+
+
+class _Frame(Generic[Key, Answer]):
+    """An open question: one that is being answered, or the first of a component."""
+
+    __slots__ = ("answers", "asked_by", "index", "key", "low", "now", "start")
+
+    def __init__(self, key: Key, index: int, start: int) -> None:
+        self.key, self.index, self.start = key, index, start
+        self.low = index + 1  # the earliest question that was met while it was open
+        self.answers: dict[Key, Answer] | None = None  # of a component: those of the last round
+        self.asked_by: dict[Key, dict[Key, None]] = {}  # of a component: who depends on whom
+        self.now = key  # of a component: the question that is being answered
+
+
+class Solver(Generic[Key, Answer]):
+    """Answers questions; the caller keeps the answers and asks only for those that it does not have."""
+
+    def __init__(
+        self, work: Callable[[Key], Answer], keep: Callable[[Key, Answer], None], unknown: Answer,
+        advance: Callable[[Answer, Answer], Answer] = lambda old, new: new,
+    ) -> None:  # fmt: skip
+        """`keep` is given each answer when it is final; `advance` makes the next answer of a component's member from
+        the last one and the one that was worked out."""
+        self._work, self._keep, self._unknown, self._advance = work, keep, unknown, advance
+        self.provisional = 0  # counts answers that were given and are not final: what was made from one must not be kept
+        self._stack: list[_Frame[Key, Answer]] = []
+        self._waiting: list[Key] = []  # questions that are open, or part of an open component, in the order of asking
+        self._index: dict[Key, int] = {}  # of those
+        self._count = 0
+        self._nested = 0
+
+    def ask(self, key: Key) -> Answer:
+        """The answer to a question; inside of a component only that of the last round."""
+        index = self._index.get(key)
+        if index is not None:
+            return self._met(key, index)
+        self._count += 1
+        self._index[key] = self._count
+        self._stack.append(_Frame(key, self._count, len(self._waiting)))
+        self._waiting.append(key)
+        if not self._nested:
+            return self._drive()
+        if self._nested >= _NESTED:
+            raise _UnwindError
+        self._nested += 1
+        found = self._run(self._stack[-1])
+        self._nested -= 1
+        return found
+
+    def _met(self, key: Key, index: int) -> Answer:
+        """What a question counts as that is not answered yet."""
+        self.provisional += 1
+        top = self._stack[-1]
+        if top.answers is not None and key in top.answers:
+            top.asked_by.setdefault(key, {})[top.now] = None
+            return top.answers[key]
+        top.low = min(top.low, index)
+        return self._unknown
+
+    def _drive(self) -> Answer:
+        """Answers a question that nobody else waits for."""
+        found = self._unknown
+        try:
+            while self._stack:
+                self._nested = 1
+                try:
+                    found = self._run(self._stack[-1])
+                except _UnwindError:
+                    continue
+        finally:  # after a fault in one file nothing of it may stay open
+            self._nested = 0
+            self._stack.clear()
+            self._waiting.clear()
+            self._index.clear()
+        return found
+
+    def _run(self, frame: _Frame[Key, Answer]) -> Answer:
+        """Answers the innermost question, and takes it off the stack."""
+        if frame.answers is None:
+            found = self._work(frame.key)
+            if frame.low > frame.index and len(self._waiting) == frame.start + 1:  # in no cycle
+                self._stack.pop()
+                self._waiting.pop()
+                del self._index[frame.key]
+                self._keep(frame.key, found)
+                return found
+        if frame.low >= frame.index:
+            while not self._settle(frame):
+                pass
+        self._stack.pop()
+        if frame.low >= frame.index:
+            answers = frame.answers or {}
+            del self._waiting[frame.start :]
+            for key, answer in answers.items():
+                del self._index[key]
+                self._keep(key, answer)
+            return answers[frame.key]
+        self._stack[-1].low = min(self._stack[-1].low, frame.low)  # it is part of a component that is still open
+        self.provisional += 1
+        return self._unknown
+
+    def _settle(self, frame: _Frame[Key, Answer]) -> bool:
+        """Answers a component in rounds, unless it is part of a larger one; False where questions have joined it, and it
+        must start over."""
+        members = self._waiting[frame.start :]
+        answers = frame.answers = dict.fromkeys(members, self._unknown)
+        frame.asked_by = {}
+        changes = dict.fromkeys(members, 0)
+        due = members
+        while due:
+            made: dict[Key, Answer] = {}
+            for key in due:
+                frame.now = key
+                made[key] = self._advance(answers[key], self._work(key))
+            if frame.low < frame.index:
+                return True
+            if len(self._waiting) > frame.start + len(members):
+                return False
+            changed = [key for key, answer in made.items() if answer != answers[key]]
+            for key in changed:
+                changes[key] += 1
+                answers[key] = made[key] if changes[key] <= _CHANGES else self._unknown
+            asking = dict.fromkeys(other for key in changed for other in frame.asked_by.get(key, ()))
+            due = [key for key in asking if changes[key] <= _CHANGES]
+        return True
