@@ -124,8 +124,9 @@ class PythonNames:
             if place is not None and not isinstance(place, str):
                 rule, trust = _RULES[value.tag]
                 rows.append(Found(use, place[0].id(place[1]), trust, rule))
+        rows = list({row.target: row for row in reversed(rows)}.values())[::-1]  # of each target the first
         if len(rows) > 1:
-            rows = [row._replace(trust=min(row.trust, Trust.UNIQUE_NAME)) for row in dict.fromkeys(rows)]
+            rows = [row._replace(trust=min(row.trust, Trust.UNIQUE_NAME)) for row in rows]
         if not rows and not self._is_known(values):
             ids = self.carried(name)
             trust = Trust.UNIQUE_NAME if len(ids) == 1 else Trust.CANDIDATE

@@ -64,6 +64,8 @@ def element(value: Value, place: int = 0) -> Values:
         return value.holds[-1 if place else 0] if len(value.holds) > 1 or not place else ()
     if value.id in ("tuple", "Tuple"):
         found = [held for held in value.holds if held]
+        if place:  # which one is not known
+            return tuple(dict.fromkeys(one for held in found for one in held))
         return found[0] if found and all(held == found[0] for held in found) else ()
     return ()
 

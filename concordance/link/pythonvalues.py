@@ -10,6 +10,7 @@ was asked before.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain, repeat, zip_longest
 
 from concordance.model import Given, Kind, Op
 
@@ -360,15 +361,27 @@ def _joined(many: list[Values]) -> Values:
 
 
 def _advance(old: Answer, new: Answer) -> Answer:
-    """The next value in a cycle. `x = [x]` would hold itself ever deeper."""
-    return tuple(dict.fromkeys(_shallow(one, _HELD_DEEP) if isinstance(one, Value) else one for one in new))
+    """The next value in a cycle, in a form that cannot change for ever: what was there before comes first, containers of
+    one type are one container, nested to some depth (`x = [x]`), and of values from outside those are left out that are
+    a member of another (`x = x.next`)."""
+    return _merged(old, new, _HELD_DEEP) if new and isinstance(new[0], Value) else new
 
 
-def _shallow(value: Value, room: int) -> Value:
-    if not value.holds:
-        return value
-    holds = tuple(tuple(_shallow(one, room - 1) for one in held) for held in value.holds) if room else ()
-    return Value(value.tag, value.id, holds)
+def _merged(old: Values, new: Values, room: int) -> Values:
+    had = {(value.tag, value.id): value.holds for value in old}
+    same: dict[tuple[int, int | str], list[tuple[Values, ...]]] = {key: [] for key in had}
+    for value in new:
+        same.setdefault((value.tag, value.id), []).append(value.holds)
+    outer = [f"{id_}." for (tag, id_), holds in same.items() if tag == OUTER and holds]
+    found = []
+    for (tag, id_), holds in same.items():
+        if holds and not (tag == OUTER and any(str(id_).startswith(name) for name in outer)):
+            places = zip_longest(*holds, fillvalue=()) if room else ()
+            before = chain(had.get((tag, id_), ()), repeat(()))
+            joined = [tuple(value for values in place for value in values) for place in places]
+            held = [_merged(was, now, room - 1) for was, now in zip(before, joined, strict=False)]
+            found.append(Value(tag, id_, tuple(held)))
+    return tuple(found) if len(found) <= _MOST else ()
 
 
 _WORK: dict[int, Callable[[Evaluator, Loaded, int, int], Values]] = {

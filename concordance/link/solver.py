@@ -22,7 +22,7 @@ from typing import Generic, TypeVar
 Key = TypeVar("Key", bound=Hashable)
 Answer = TypeVar("Answer")
 _NESTED = 25  # questions on Python's stack, each of which takes up to a dozen frames
-_CHANGES = 12  # of an answer in a component, after which it is taken to be unknown
+_CHANGES = 24  # of an answer in a component, after which it is taken to be unknown
 
 
 class _UnwindError(Exception):
