@@ -26,6 +26,7 @@ from bench import (
     book,
     bridges,
     ctags,
+    damage,
     diff,
     edits,
     hostile,
@@ -152,7 +153,7 @@ def latency(root: Path, name: str) -> None:
 
 # What is measured by itself, by the word that asks for it.
 ALONE = {
-    "kills": kills.main, "hostile": hostile.main, "book": book.main, "edit": oneedit.main, "edits": edits.main,
+    "kills": kills.main, "damage": damage.main, "hostile": hostile.main, "book": book.main, "edit": oneedit.main, "edits": edits.main,
     "site": site.main, "public": publicnames.main, "bridges": bridges.main,
     "operators": operators.main, "updates": updates.main, "repetition": repetition.main,
 }  # fmt: skip

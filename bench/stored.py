@@ -18,6 +18,7 @@ from concordance.facts.graph import Graph, unpacked_pairs
 from concordance.facts.passed import TestedFiles, clusters_from, cycles_from, standings_from
 from concordance.facts.publicly import PUBLIC, PublicNames
 from concordance.facts.read import Facts
+from concordance.facts.touched import untimed
 from concordance.link.pythonoffered import said_from
 from concordance.model import unpacked
 from concordance.naming import SAID
@@ -31,7 +32,7 @@ def dump(folder: Path) -> dict[str, Any]:
         said = {file.path: facts.of(file.path) for file in files}
         terms = {term.text for one in said.values() for term in one.terms}
         found = {
-            "ledger": [file._replace(changed=0) for file in files],
+            "ledger": [untimed(file) for file in files],
             "facts": said,
             "findings": {file.path: facts.findings(file.path) for file in files},
             "flows": {file.path: facts.flow(file.path) for file in files},
