@@ -1,7 +1,9 @@
 """Facts by content, shared by all repositories, branches and checkouts of one user.
 
 In: a key made of a file's digest, its language and the version of the readers. Out: packed facts.
-Workers look up, the build writes; a build that was killed has lost only its last batch.
+Workers look up, the build writes; a build that was killed has lost only its last batch. Each value begins with a
+digest of its key and itself, since a damaged database can give a changed value, or that of another key. Such a value is
+not used: the file is read again, and the value replaced.
 """
 
 from __future__ import annotations
@@ -9,9 +11,11 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable
+from hashlib import blake2b
 
 from .schema import BESIDE, connect
 
+_DIGEST = 16  # bytes
 _TABLE = "CREATE TABLE IF NOT EXISTS facts (key BLOB PRIMARY KEY, packed BLOB)"
 
 
@@ -54,7 +58,7 @@ class Cache:
             row = self._connection.execute("SELECT packed FROM facts WHERE key = ?", (key,)).fetchone()
         except sqlite3.Error:
             return None
-        return bytes(row[0]) if row else None
+        return _checked(key, row[0]) if row else None
 
     def put(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
         """Keeps facts, all or none of them."""
@@ -62,7 +66,8 @@ class Cache:
             return
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", rows)
+            sealed = ((key, _digest(key, packed) + packed) for key, packed in rows)
+            self._connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", sealed)
             self._connection.execute("COMMIT")
         except sqlite3.OperationalError:  # a full disk: go on without
             self.close()
@@ -88,3 +93,16 @@ class Cache:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def _digest(key: bytes, packed: bytes | memoryview) -> bytes:
+    digest = blake2b(key, digest_size=_DIGEST)
+    digest.update(packed)
+    return digest.digest()
+
+
+def _checked(key: bytes, value: object) -> bytes | None:
+    """What was kept under a key; None where the value is damaged, or another's."""
+    if not isinstance(value, bytes) or _digest(key, memoryview(value)[_DIGEST:]) != value[:_DIGEST]:
+        return None
+    return value[_DIGEST:]
