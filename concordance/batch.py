@@ -241,7 +241,7 @@ def _skipped(entry: Entry, form: Form, digest: str) -> Reading:
 def _file(entry: Entry, form: Form, digest: str, lines: int) -> File:
     return File(
         entry.path, form.language, form.category, form.type, form.encoding, entry.size, lines, digest, form.skip,
-        as_text(form.note), entry.changed,
+        as_text(form.note), entry.changed, entry.altered, entry.inode,
     )  # fmt: skip
 
 

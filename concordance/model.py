@@ -54,6 +54,8 @@ class Entry(NamedTuple):
     skip: Skip = Skip.NONE  # SYMLINK or SUBMODULE, where the walk can tell
     note: str = ""  # where a symlink points, which commit a submodule is at
     blob: str = ""  # git's object id, where the source is a revision
+    altered: int = 0  # change time in nanoseconds: when its content, owner or permissions were last set; -1: not known
+    inode: int = 0
 
 
 class Form(NamedTuple):
@@ -80,7 +82,9 @@ class File(NamedTuple):
     digest: str
     skip: str
     note: str
-    changed: int
+    changed: int  # modification time in nanoseconds, which anybody can set …
+    altered: int = 0  # … and change time and inode, which not: by all three and the size an edit is recognised
+    inode: int = 0
 
 
 class Change(NamedTuple):

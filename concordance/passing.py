@@ -167,7 +167,7 @@ def _put_tests(writer: Writer, by_base: Sequence[_File], walked: graph.Graph) ->
     """The tests of each file: of symbols that are tests, and of files that as a whole are one."""
     files = sorted(by_base, key=lambda file: file.path)
     number = {file.base: place for place, file in enumerate(files)}
-    runnable, tests = writer.runnable()
+    runnable, tests = writer.asked.runnable()
     owner = array("I", bytes(4 * writer.top))
     bases = sorted(number)
     for base, end in zip(bases, [*bases[1:], writer.top], strict=False):

@@ -24,23 +24,24 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
-from concordance import batch, bridging, linking, naming, noted, parallel, passing, scratch
+from concordance import batch, bridging, freshness, linking, naming, noted, parallel, passing, scratch
 from concordance.collect import history, patterns, ruff, source
 from concordance.collect.classify import header_language
 from concordance.config import Config, cache_folder
 from concordance.errors import ConcordanceError, NoPermission, StoreBroken, StoreFailed, ToolFailed, UserError
 from concordance.extract import engine, macros, ruffrules, rulebook
-from concordance.facts import lock, versions
+from concordance.facts import lock, times, versions
 from concordance.facts.cache import Cache
 from concordance.facts.fulltext import TextWriter, astray
 from concordance.facts.handed import Reading
 from concordance.facts.known import Known, known
 from concordance.facts.write import Writer
 from concordance.kept import Kept
-from concordance.model import Entry, File, Finding, Skip
+from concordance.model import Entry, File, Finding
 
 FOLDER = ".concordance"
 GENERATED = "generated"  # the folder in it of the store of the program's own pages
+HASHED = 100  # files that were hashed for their times alone: to write down the times of fewer would cost more
 FEW = 16  # files that are read by workers forked from the build, which are at hand at once, but see its memory
 BATCH_BYTES = 300_000  # a tenth of a second's work: long against handing it over, short against the whole
 
@@ -89,10 +90,12 @@ class Build:
     def run(self) -> Summary:
         """Brings the store up to date."""
         with self._step("collect"):
+            began = time.time_ns()
             found = (self.pages, {}) if self.pages is not None else self.walked or source.walked(self.root)
             entries, self.summary.passed = found
             if self.pages is None:
                 entries, self.summary.left_out = patterns.chosen(entries, self.config)
+            entries = freshness.with_known_times(entries, began)
             folder = store_folder(self.root, GENERATED if self.pages is not None else "")
         self.summary.files = len(entries)
         with lock.held(folder, self._say):
@@ -108,7 +111,7 @@ class Build:
         return self.summary
 
     def _bring_up(self, folder: str, entries: list[Entry], before: Known | None, readers: str, headers: str) -> None:
-        changed = self._changed(entries, before)
+        changed, renewed = self._delta(entries, before)
         gone = sorted(set(before.files if before else ()) - {entry.path for entry in entries})
         head = history.head(self.root)
         made_by = {**self._notes(), "head": head, "ruff": ruff.identity(self.root)}
@@ -116,6 +119,8 @@ class Build:
         if before is not None:
             apart = astray(folder, before.meta.get("started", ""))
             if settled and apart == frozenset():
+                if len(renewed) > HASHED:
+                    times.renew(folder, renewed.values())
                 return
             changed, gone = _with_astray(entries, changed, gone, apart)
             self.summary.unchanged = len(entries) - len(changed)
@@ -123,7 +128,7 @@ class Build:
             # Absolute paths: workers run in another folder.
             where, at = os.path.abspath(self.root), os.path.abspath(own)
             job = batch.Job(where, self.config, cache_folder(), readers, headers, at)
-            self._update(job, folder, entries, before, changed, gone, head)
+            self._update(job, folder, entries, before, changed, gone, head, renewed)
 
     @contextmanager
     def _workers(self, scratch: str, files: int) -> Iterator[parallel.Pool]:
@@ -155,40 +160,20 @@ class Build:
         what = f"a worker was killed{f' while it read {at}' if at else ''}" if dead else "the workers do not answer"
         self._say(f"{what}; the {items:,} files at hand are read again, one by one")
 
-    def _changed(self, entries: list[Entry], before: Known | None) -> list[Entry]:
-        """The entries that are not as the store knows them."""
+    def _delta(self, entries: list[Entry], before: Known | None) -> tuple[list[Entry], dict[str, File]]:
+        """The entries that are not as the store knows them, and the lines of the ledger that have other times alone."""
         if before is None:
-            return entries
-        settled, now = int(before.meta.get("started", "0")), time.time_ns()
-        touched = noted.touched(self.config, before.meta)
-        changed = []
-        for entry in entries:
-            file = before.files.get(entry.path)
-            # A file written in the moment of the last build may have changed again within its time's grain. One from
-            # the future has not: what is written now is given another time.
-            if (
-                file is None
-                or not self._is_same(file, entry)
-                or (touched is not None and touched(entry))
-                or (settled <= entry.changed <= now and not batch.is_still(self.root, entry, file.digest))
-            ):
-                changed.append(entry)
+            return entries, {}
+        changed, renewed = freshness.delta(
+            self.root, entries, before.files, noted.touched(self.config, before.meta)
+        )
+        before.files.update(renewed)
         self.summary.unchanged = len(entries) - len(changed)
-        return changed
-
-    def _is_same(self, file: File, entry: Entry) -> bool:
-        """Whether a file is as it was by its size and time, a link or submodule by where it points."""
-        if (file.size, file.changed) != (entry.size, entry.changed):
-            return False
-        if entry.skip is not Skip.NONE:
-            return file.skip == entry.skip and file.note == batch.as_text(entry.note)
-        if file.skip == Skip.UNREADABLE and not file.note.startswith(batch.GIVEN_UP):
-            return not os.access(os.path.join(self.root, entry.path), os.R_OK)  # permission leaves no mark on a time
-        return file.skip not in (Skip.SYMLINK, Skip.SUBMODULE)
+        return changed, renewed
 
     def _update(
         self, job: batch.Job, folder: str, entries: list[Entry], before: Known | None, changed: list[Entry],
-        gone: list[str], head: str,
+        gone: list[str], head: str, renewed: dict[str, File],
     ) -> None:  # fmt: skip
         started = time.time_ns() - 2_000_000_000
         kept = self.kept.take(before.meta.get("started", "") if before is not None else "")
@@ -213,6 +198,7 @@ class Build:
                     writer.remove(path)
                     text.remove(path)
                 self.summary.removed = len(gone)
+                writer.renew(renewed.values())
                 writer.put_macros(learned)
                 with self._step("check"):
                     checked = self._check(writer, before)

@@ -176,7 +176,8 @@ def own_entries(root: str, out: str) -> list[Entry]:
     for page, row in manifest.read(out).pages.items():
         if not row.kind.endswith(OF_A_PAGE) and not f"{page}/".startswith(f"{inside}/"):
             stat = os.lstat(os.path.join(out, page))
-            found.append(Entry(f"{inside}/{page}", stat.st_size, stat.st_mtime_ns))
+            path, times = f"{inside}/{page}", (stat.st_mtime_ns, stat.st_ctime_ns)
+            found.append(Entry(path, stat.st_size, times[0], altered=times[1], inode=stat.st_ino & (1 << 63) - 1))
     return sorted(found, key=lambda entry: os.fsencode(entry.path))
 
 

@@ -16,7 +16,7 @@ from bench.editsteps import EDITS, Desk
 from concordance import writing
 from concordance.config import Book
 from concordance.facts.read import Facts
-from concordance.facts.touched import Aspect
+from concordance.facts.touched import Aspect, untimed
 from concordance.pipeline import quiet
 from concordance.query import lexicon, shards
 from concordance.query.census import Census
@@ -97,7 +97,7 @@ def _differing(index: Index, fresh: Index) -> list[str]:
 def _unplaced(name: str, value: Any) -> Any:
     """Tables of neighbours by name list files in any order; when a file was written is told on no page."""
     if name == "files" and isinstance(value, dict):
-        return {path: file._replace(changed=0) for path, file in value.items()}
+        return {path: untimed(file) for path, file in value.items()}
     return {key: sorted(rows) for key, rows in value.items()} if name in ("_stems", "_folders") else value
 
 

@@ -24,7 +24,7 @@ from . import own, patterns, source, tools
 
 WORK_TREE = "the work tree"
 _INDEXED = re.compile(
-    rb"(\d+) ([0-9a-f]+) (\d)\t([^\0]+)\0  ctime: .*\n  mtime: (\d+):(\d+)\n.*\n.*\n  size: (\d+)\t.*\n"
+    rb"(\d+) ([0-9a-f]+) (\d)\t([^\0]+)\0  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n.*\n.*\n  size: (\d+)\t.*\n"
 )
 _ADVICE = "See what there is with: git log --oneline, git branch --all, git tag"
 
@@ -186,6 +186,7 @@ class _Indexed(NamedTuple):
     blob: str
     size: int
     changed: int  # -1 of one that may have been written again after git looked at it
+    altered: int
 
 
 def _index(root: str) -> tuple[dict[str, _Indexed], str]:
@@ -197,18 +198,18 @@ def _index(root: str) -> tuple[dict[str, _Indexed], str]:
     with suppress(OSError):
         written = os.stat(os.path.join(root, where)).st_mtime_ns
     length = 40
-    for _, blob, stage, name, seconds, nanoseconds, size in _INDEXED.findall(said):
-        changed = int(seconds) * 1_000_000_000 + int(nanoseconds)
+    for _, blob, stage, name, *times, size in _INDEXED.findall(said):
+        altered, changed = (int(times[at]) * 1_000_000_000 + int(times[at + 1]) for at in (0, 2))
         length = len(blob)
         if stage == b"0":
             settled = changed if changed < written else -1
-            known[os.fsdecode(name)] = _Indexed(blob.decode("ascii"), int(size), settled)
+            known[os.fsdecode(name)] = _Indexed(blob.decode("ascii"), int(size), settled, altered)
     return known, "sha256" if length == 64 else "sha1"
 
 
 def _blob(root: str, entry: Entry, known: _Indexed | None, kind: str) -> str:
     """The id of a file's content."""
-    if known is not None and (known.size, known.changed) == (entry.size, entry.changed):
+    if known is not None and known[1:] == (entry.size, entry.changed, entry.altered):
         return known.blob
     try:
         data = b"".join(source.pieces(root, entry)) if entry.size > 1 << 20 else source.read(root, entry)

@@ -45,6 +45,7 @@ _SPECIAL = (
     (stat.S_ISCHR, "a character device"),
     (stat.S_ISBLK, "a block device"),
 )
+_MOST = (1 << 63) - 1
 _GONE = (FileNotFoundError, NotADirectoryError)
 _LINK_MODE, _SUBMODULE_MODE = "120000", "160000"
 
@@ -162,7 +163,8 @@ def _folder_entries(root: str) -> Iterator[Entry]:
 def _entry(root: str, path: str, found: os.stat_result) -> Entry:
     """The entry of anything but a folder."""
     if stat.S_ISREG(found.st_mode):
-        return Entry(path, found.st_size, found.st_mtime_ns)
+        inode = found.st_ino & _MOST  # some have no room in a database's number
+        return Entry(path, found.st_size, found.st_mtime_ns, altered=found.st_ctime_ns, inode=inode)
     if stat.S_ISLNK(found.st_mode):
         note = _link_note(root, path)
         return Entry(path, found.st_size, found.st_mtime_ns, Skip.SYMLINK, note)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
-from concordance.model import Links
+from concordance.model import RUN, Links
 
 from . import linkrows
 from .graph import Graph
@@ -154,6 +154,13 @@ class Asked:
         """What each file needs when it is loaded, by its base."""
         with self._guarded():
             return dict(self._run.execute("SELECT base, loads FROM led"))
+
+    def runnable(self) -> tuple[list[int], list[int]]:
+        """The ids of all symbols that run, and of those that are tests."""
+        kinds = ", ".join(f"'{kind}'" for kind in sorted(RUN))
+        with self._guarded():
+            rows = self._run.execute(f"SELECT id, test FROM symbol WHERE kind IN ({kinds})").fetchall()  # noqa: S608
+        return [row[0] for row in rows], [row[0] for row in rows if row[1]]
 
     def counted(self) -> tuple[int, int]:
         """How many expressions name something, and how many lead somewhere."""

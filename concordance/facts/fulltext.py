@@ -7,7 +7,7 @@ count for source. A first index is written beside its place and renamed; a reade
 
 Index and store cannot be committed in one moment. So the index notes which store it was made from and which it is made
 for, and the paths that differ between them, before it is changed: a build that was killed in between is known by it,
-and the next one puts these paths right.
+and the next one puts these paths right. When all is written, the digests of all files are noted (`filesums`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from concordance.confined import remove_tree
 from concordance.errors import StoreBroken, StoreFailed
 from concordance.model import Category, FileFacts, Kind
 
-from . import textwords
+from . import checksums, filesums, textwords
 from .textwords import Words
 
 SHELVES = ("source", "other")
@@ -42,6 +42,7 @@ _FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
 # How tantivy says that an index is not as it left it, or that a build that was killed had begun to write the same.
 _DAMAGED = re.compile("FileDoesNotExist|FileAlreadyExists|[Cc]orrupt|InvalidData|UnexpectedEof")
 _LEFT = re.compile(r"text\.\d+(?:\.old)?\.new")  # folders of builds that were killed
+_MADE = "made"  # the file in which an index says of itself what it is
 _HEAP = 50_000_000  # bytes of a writer
 _PACKAGE_FILES = ("__init__", "mod", "index", "lib")  # named by the folder they are in
 
@@ -163,7 +164,7 @@ class TextWriter:
             self.abandon()
             if not self.fresh and _DAMAGED.search(str(error)):
                 with suppress(OSError):  # without it, it is no index
-                    os.remove(os.path.join(self.home, "made"))
+                    os.remove(os.path.join(self.home, _MADE))
                 raise StoreBroken(f"the full-text index {self.home} is damaged: {error}", "Build again") from error
             advice = "Free some space on that disk, and build again; the last complete store is as it was"
             raise StoreFailed(f"the full-text index {self.home} could not be written: {error}", advice) from error
@@ -214,6 +215,7 @@ class TextWriter:
                 writer.commit()
                 writer.wait_merging_threads()
             self._writers.clear()
+            filesums.note(self.target, _MADE)
 
     def place_it(self) -> None:
         """Makes it the index."""
@@ -248,25 +250,18 @@ class _Note(NamedTuple):
 
 
 def _keep(place: str, note: _Note) -> None:
-    aside = os.path.join(place, "made.new")
-    with open(aside, "wb") as file:
-        file.write(msgspec.json.encode(note))
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(aside, os.path.join(place, "made"))
+    checksums.write_record(os.path.join(place, _MADE), note, durable=True)
 
 
 def _note(folder: str) -> _Note | None:
-    """What the index says of itself; None where there is none that can be read, made as this program makes it."""
+    """What the index says of itself; None where there is none that is as this program made it."""
     place = os.path.join(folder, "text")
     homes: Iterable[str] = (_home(place, shelf, pieces) for shelf in SHELVES for pieces in (False, True))
-    try:
-        with open(os.path.join(place, "made"), "rb") as file:
-            note = msgspec.json.decode(file.read(), type=_Note)
-    except (OSError, ValueError, msgspec.MsgspecError):
+    note = checksums.read_record(os.path.join(place, _MADE), _Note)
+    if note is None or note.version != _version() or _has_links(place):
         return None
-    there = all(os.path.isfile(os.path.join(home, "meta.json")) for home in homes) and not _has_links(place)
-    return note if there and note.version == _version() else None
+    there = all(os.path.isfile(os.path.join(home, "meta.json")) for home in homes)
+    return note if there and not filesums.damaged(place, _MADE) else None
 
 
 def _has_links(place: str) -> bool:
@@ -394,4 +389,8 @@ def _query(schema: tantivy.Schema, wanted: Wanted) -> tantivy.Query:
 def shelves(folder: str) -> list[Shelf]:
     """The index, open for reading; none where there is none."""
     place = os.path.join(folder, "text")
-    return [Shelf(os.path.join(place, shelf)) for shelf in SHELVES] if is_whole(folder) else []
+    if is_whole(folder):
+        return [Shelf(os.path.join(place, shelf)) for shelf in SHELVES]
+    if os.path.lexists(place):
+        raise StoreBroken(f"the text index {place} is damaged", "Build again, which makes it anew: concord build")
+    return []

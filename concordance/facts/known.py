@@ -27,7 +27,7 @@ def known(folder: str, readers: str, kept: Known | None = None) -> Known | None:
     """The last build by these readers; None where there is none, it is another's or broken, or best made anew. `kept`
     may be it."""
     try:
-        with Facts(folder) as facts:
+        with Facts(folder, alone=True) as facts:
             meta = facts.meta()
             if meta.get("readers") != readers or schema.is_outgrown(meta):
                 return None

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from concordance.errors import ConcordanceError
+from concordance.errors import ConcordanceError, StoreBroken
 
-from . import schema
+from . import checksums, schema
 
 Subject = tuple[str, str]  # the kind of a page, and what it is about
 Digests = dict[str, int]  # of one table, by key
@@ -75,9 +75,11 @@ class PageNotes:
             if self._open is None or self._state() != self._seen:
                 self.close()
                 self._open = schema.connect(self.path, "rw")
+                self._open.execute("SELECT count(*) FROM meta").fetchone()  # reads the log, too
+                checksums.require_intact(self.path, alone=True)
                 self._seen = self._state()
             return {str(key): str(value) for key, value in self._open.execute("SELECT key, value FROM meta")}
-        except (OSError, sqlite3.Error):
+        except (OSError, sqlite3.Error, StoreBroken):
             self.close()
             return {}
 
@@ -153,6 +155,7 @@ class PageNotes:
         """Takes the notes away."""
         self.close()
         self._tidy()
+        checksums.remove(self.path)
         for end in ("", *schema.BESIDE):
             with suppress(FileNotFoundError):
                 os.unlink(self.path + end)
@@ -195,7 +198,7 @@ class PageNotes:
         for end in schema.BESIDE:
             with suppress(FileNotFoundError):
                 os.unlink(self.path + end)
-        os.replace(aside, self.path)
+        checksums.move_sealed(aside, self.path)
 
     def update(
         self, meta: Mapping[str, str], made: Mapping[Subject, Made], gone: Iterable[Subject],
@@ -244,6 +247,8 @@ class PageNotes:
         self._renew("summary", summaries)
         self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
         run("COMMIT")
+        checksums.add_committed(self.path)
+        checksums.note_seen(self.path)
 
     def _renew(self, name: str, tables: Mapping[str, Mapping[str, Any]]) -> None:
         """Puts those tables in place that are not as they were."""

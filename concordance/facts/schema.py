@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from concordance.model import Change, File
 
-VERSION = 9
+VERSION = 10
 _TIMES, _ALWAYS = 4, 100_000  # ids: of those that the first build gave, and beside them
 
 _TYPES = {"int": "INTEGER", "str": "TEXT", "float": "REAL", "bool": "INTEGER", "bytes": "BLOB"}

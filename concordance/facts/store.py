@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 
 from concordance.errors import StoreBroken
 
-from . import schema
+from . import checksums, schema
 
 Decoded = TypeVar("Decoded")
 
@@ -21,14 +21,20 @@ Decoded = TypeVar("Decoded")
 class Store:
     """A store that is open for reading."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, alone: bool = False) -> None:
+        """`alone` says that the caller holds the lock of the folder, so that nobody else is writing."""
         self.path = os.path.join(folder, "index.db")
         if not schema.is_ours(self.path):
             raise StoreBroken(f"{self.path} is no store", "Ask without --no-update, which builds it")
         self._connection = self._opened()
-        if self.meta().get("schema") != str(schema.VERSION):
+        try:
+            if self.meta().get("schema") != str(schema.VERSION):
+                advice = "Ask without --no-update, which builds it"
+                raise StoreBroken(f"{self.path} was made by another version", advice)
+            checksums.require_intact(self.path, alone)
+        except StoreBroken:
             self._connection.close()
-            raise StoreBroken(f"{self.path} was made by another version", "Ask without --no-update, which builds it")
+            raise
 
     def _opened(self) -> sqlite3.Connection:
         """A connection that sees one snapshot for as long as it is open."""
@@ -46,7 +52,8 @@ class Store:
         return connection
 
     def _broken(self) -> StoreBroken:
-        return StoreBroken(f"the store {self.path} is damaged", "Remove it and build again: concord build")
+        checksums.doubt(self.path)
+        return StoreBroken(f"the store {self.path} is damaged", "Build again, which makes it anew: concord build")
 
     def _rows(self, query: str, values: tuple[object, ...] = ()) -> Iterator[tuple[Any, ...]]:
         try:

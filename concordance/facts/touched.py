@@ -57,6 +57,11 @@ def slot(aspect: str, key: str) -> int:
     return crc32(f"{aspect} {key}".encode("utf-8", "surrogateescape"))
 
 
+def untimed(file: File) -> File:
+    """A line of the ledger without what differs between checkouts of the same content."""
+    return file._replace(changed=0, altered=0, inode=0)
+
+
 class Touched:
     """Collects what one update changes."""
 
@@ -79,7 +84,7 @@ class Touched:
                 self.add(Aspect.CONCEPT, [text for text, _ in _concepts(before) ^ _concepts(after)])
             return
         was, now = before.file, after.file
-        if was._replace(changed=now.changed) == now and before.packed == after.packed:
+        if untimed(was) == untimed(now) and before.packed == after.packed:
             return
         self.add(Aspect.TEXT, [path])
         if (was.language, was.category, was.skip) != (now.language, now.category, now.skip):

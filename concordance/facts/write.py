@@ -20,9 +20,9 @@ from typing import Any
 import msgspec
 
 from concordance.errors import StoreBroken, StoreFailed
-from concordance.model import RUN, Change, File, Finding
+from concordance.model import Change, File, Finding
 
-from . import linkrows, schema
+from . import checksums, linkrows, schema, times
 from .asked import Asked
 from .crossed import Crossed
 from .failures import is_no_space, is_of_disk
@@ -141,6 +141,11 @@ class Writer:
         self._base += 1 + symbols
         return base
 
+    def renew(self, files: Iterable[File]) -> None:
+        """Writes the times of files whose content is the same."""
+        with self._guarded():
+            times.put(self._connection, files)
+
     def remove(self, path: str) -> None:
         """Forgets a file."""
         with self._guarded():
@@ -170,10 +175,8 @@ class Writer:
         file = known.file
         if known.packed:
             self.terms.subtract({term.text for term in unpack_terms(known.packed)})
-        query = (
-            "SELECT base, rank, (SELECT packed FROM flow WHERE file = id), (SELECT packed FROM ends WHERE file = id) "
-            "FROM file WHERE id = ?"
-        )
+        others = "(SELECT packed FROM flow WHERE file = id), (SELECT packed FROM ends WHERE file = id)"
+        query = f"SELECT base, rank, {others} FROM file WHERE id = ?"  # noqa: S608
         base, rank, flow, ends = run(query, (identity,)).fetchone()
         keys, kinds = tuple(row[7] for row in known.symbols), tuple((row[1], bool(row[8])) for row in known.symbols)
         form = (file.category, file.skip, file.note)
@@ -299,13 +302,6 @@ class Writer:
             rows = self._connection.execute(query).fetchall()
         return [(row[0], row[1], schema.path_from(row[2]), row[3], row[4]) for row in rows]
 
-    def runnable(self) -> tuple[list[int], list[int]]:
-        """The ids of all symbols that run, and of those that are tests."""
-        kinds = ", ".join(f"'{kind}'" for kind in sorted(RUN))
-        with self._guarded():
-            rows = self._connection.execute(f"SELECT id, test FROM symbol WHERE kind IN ({kinds})").fetchall()  # noqa: S608
-        return [row[0] for row in rows], [row[0] for row in rows if row[1]]
-
     def linkable(self, known: list[Linkable] | None = None) -> list[Linkable]:
         """The files as the linker needs them, in the order of paths; what is not yet committed, too. `known` are those
         before this update, where no file has come or gone."""
@@ -392,13 +388,17 @@ class Writer:
                 self._connection.executescript(schema.INDEXES)
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 self._connection.execute("PRAGMA optimize")
+            else:
+                checksums.add_committed(self.path)
             self._connection.close()
             if self.fresh:
                 # The log of another database must not be taken for this one's.
                 _remove(self.path + end for end in schema.BESIDE)
                 with open(self.target, "rb") as file:  # on the disk before it has the name: power may fail
                     os.fsync(file.fileno())
-                os.replace(self.target, self.path)
+                checksums.move_sealed(self.target, self.path)
+            else:
+                checksums.note_seen(self.path)
 
     def abandon(self) -> None:
         """Leaves the store as it was."""

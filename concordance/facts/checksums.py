@@ -1,0 +1,268 @@
+"""Checksums of databases, so that damage is found before a damaged row is believed.
+
+In: the path of a database that only this program writes. Out: two small files beside it, and whether the database
+matches them. `PATH.sums` holds a digest of every page as it was last committed. `PATH.seen` holds the size, times and
+inode of the database and of its write-ahead log when they last matched those digests.
+
+To hash a store of a gigabyte before every question would take a second, so a reader compares the status of the files
+with `PATH.seen`. Whatever writes to a file changes its status: a flipped bit, a copy, a restored backup, another
+program. Only then all pages are hashed, once. Digests of rows would not be enough: a damaged index hides rows.
+
+An update is committed to the log, which SQLite moves into the database later, page by page. So a page is good if its
+content, in the log or else in the database, has the digest that was noted. Where a build was killed between its commit
+and its note, the log holds further frames, which SQLite checks by its own checksums; with them the pages are good, too.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from contextlib import closing, suppress
+from hashlib import blake2b
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from concordance.errors import StoreBroken
+
+from . import lock, schema
+
+_SIZE = 8  # bytes of a page's digest
+_OWN = 16  # bytes of the digest that begins each of the files written here
+_HEADER, _FRAME = 32, 24  # bytes of the log's header, and of the one before each page in it
+_PATIENCE = 10.0  # seconds that a reader waits for a build that is about to note what it wrote
+_BLOCK = 64  # pages that are read at once
+SUMS, SEEN = ".sums", ".seen"
+
+_Status = tuple[int, ...]
+Row = TypeVar("Row")
+
+
+class _Sums(NamedTuple):
+    """The digests of a database."""
+
+    page: int  # bytes of a page
+    pages: bytes  # the digests, one after the other
+    salt: bytes = b""  # of the log that was looked at last …
+    frames: int = 0  # … and how many frames of it are among the digests
+
+
+class _Seen(NamedTuple):
+    """The status of a database and its log when they matched their digests."""
+
+    database: _Status
+    log: _Status
+
+
+class _Log(NamedTuple):
+    """What a write-ahead log adds to a database."""
+
+    salt: bytes
+    frames: int
+    pages: dict[int, bytes]  # digests by page number, the last ones that were committed
+    size: int  # of the database in pages; 0 where nothing was committed
+
+
+def write_record(path: str, record: object, durable: bool = False) -> None:
+    """Writes a value behind its own digest; aside first, so that there is never half of it. `durable` waits until it is
+    on the disk."""
+    packed = msgspec.msgpack.encode(record)
+    aside = f"{path}.{os.getpid()}.new"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    with open(os.open(aside, flags, 0o644), "wb") as file:
+        file.write(_digest(packed, _OWN) + packed)
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
+    os.replace(aside, path)
+
+
+def read_record(path: str, kind: type[Row]) -> Row | None:
+    """A value that `write_record` wrote; None where there is none, or a damaged one."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            data = file.read()
+        if _digest(data[_OWN:], _OWN) != data[:_OWN]:
+            return None
+        return msgspec.msgpack.decode(data[_OWN:], type=kind)
+    except (OSError, ValueError, msgspec.MsgspecError):
+        return None
+
+
+def seal(path: str) -> None:
+    """Notes the digests of a database that was written as a whole, and has no log."""
+    write_record(path + SUMS, _whole(path))
+    note_seen(path)
+
+
+def move_sealed(aside: str, path: str) -> None:
+    """Puts a database that was written as a whole in the place of another, and notes its digests."""
+    sums = _whole(aside)
+    with suppress(FileNotFoundError):
+        os.remove(path + SEEN)
+    os.replace(aside, path)
+    write_record(path + SUMS, sums)
+    note_seen(path)
+
+
+def add_committed(path: str) -> None:
+    """Notes the digests of what was just committed to the log. To be called before the log is moved into the database:
+    until then, whoever finds a build killed can tell old pages from damaged ones."""
+    known = read_record(path + SUMS, _Sums)
+    if known is None:  # damaged; the database itself was found good before it was written to
+        known = _whole(path)
+    log = _log(path, known.page, known.salt, known.frames)
+    write_record(path + SUMS, _with(known, log))
+
+
+def note_seen(path: str) -> None:
+    """Notes that the files match their digests as they are now."""
+    with suppress(OSError):  # what is not noted is only checked again
+        write_record(path + SEEN, _status(path))
+
+
+def doubt(path: str) -> None:
+    """Has the next reader check all pages: one of them was found to be wrong, whatever its file's status says."""
+    with suppress(OSError):
+        os.remove(path + SEEN)
+
+
+def remove(path: str) -> None:
+    """Takes the checksums of a database away with it."""
+    for end in (SUMS, SEEN):
+        with suppress(FileNotFoundError):
+            os.remove(path + end)
+
+
+def require_intact(path: str, alone: bool = False) -> None:
+    """StoreBroken where a database is damaged. `alone` says that no other process can be about to write it, for the
+    caller holds the lock of its folder."""
+    if _is_seen(path):
+        return
+    folder, end = os.path.dirname(path), time.monotonic() + _PATIENCE
+    while not alone and lock.is_held(folder) and time.monotonic() < end:
+        time.sleep(0.02)
+        if _is_seen(path):
+            return
+    problem = damage(path)
+    if problem and not _is_seen(path):  # a build may have ended meanwhile
+        raise StoreBroken(f"{path} is damaged: {problem}", "Build again, which makes it anew: concord build")
+
+
+def damage(path: str) -> str:
+    """What is wrong with a database by all of its checksums; "" where nothing is."""
+    before = _status_or_none(path)
+    known = read_record(path + SUMS, _Sums)
+    if before is None or known is None:
+        return "its checksums are missing or damaged"
+    late = _log(path, known.page, known.salt, known.frames)
+    if before.log[0] and os.access(os.path.dirname(path), os.W_OK):
+        _empty_log(path)
+    try:
+        before = _status(path)
+        found, log = _whole(path, known.page), _log(path, known.page)
+    except OSError as error:
+        return error.strerror or str(error)
+    now = _with(found, log)
+    wanted = (known, _with(known, late))
+    if now.pages not in [one.pages for one in wanted]:
+        return f"{_differing(now, wanted[-1])} of {len(now.pages) // _SIZE:,} pages are not as they were written"
+    if now.pages != known.pages:
+        with suppress(OSError):
+            write_record(path + SUMS, now._replace(salt=late.salt, frames=late.frames))
+    if _status_or_none(path) == before:
+        with suppress(OSError):
+            write_record(path + SEEN, before)
+    return ""
+
+
+def _differing(one: _Sums, other: _Sums) -> int:
+    ends = range(0, max(len(one.pages), len(other.pages)), _SIZE)
+    return sum(one.pages[at : at + _SIZE] != other.pages[at : at + _SIZE] for at in ends)
+
+
+def _empty_log(path: str) -> None:
+    """Has SQLite move what was committed from the log into the database, as far as no reader is in the way."""
+    with suppress(sqlite3.Error), closing(schema.connect(path, "rw")) as connection:
+        connection.execute("PRAGMA busy_timeout = 0")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+# --- files
+
+
+def _digest(data: bytes | memoryview, size: int = _SIZE) -> bytes:
+    return blake2b(data, digest_size=size).digest()
+
+
+def _is_seen(path: str) -> bool:
+    seen = read_record(path + SEEN, _Seen)
+    return seen is not None and seen == _status_or_none(path)
+
+
+def _status_or_none(path: str) -> _Seen | None:
+    try:
+        return _status(path)
+    except OSError:
+        return None
+
+
+def _status(path: str) -> _Seen:
+    found = os.lstat(path)
+    database = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+    try:
+        log = os.lstat(f"{path}-wal")
+    except FileNotFoundError:
+        return _Seen(database, (0,))
+    # SQLite sets the owner of a log that it opens, which changes its change time.
+    return _Seen(database, (log.st_size, log.st_mtime_ns, log.st_ino) if log.st_size else (0,))
+
+
+def _whole(path: str, page: int = 0) -> _Sums:
+    """The digests of the database's own pages, without its log."""
+    with open(path, "rb", buffering=0) as file:
+        if not page:
+            page = int.from_bytes(file.read(18)[16:], "big")
+            page = 65536 if page == 1 else page
+            file.seek(0)
+        pages = bytearray()
+        while block := file.read(page * _BLOCK):
+            view = memoryview(block)
+            for at in range(0, len(block), page):
+                pages += _digest(view[at : at + page])
+    return _Sums(page, bytes(pages))
+
+
+def _log(path: str, page: int, salt: bytes = b"", frames: int = 0) -> _Log:
+    """What was committed to the log; where its salt is this one, only what stands behind so many frames."""
+    try:
+        with open(f"{path}-wal", "rb") as file:
+            header = file.read(_HEADER)
+            now = header[16:24]
+            if len(header) < _HEADER or int.from_bytes(header[8:12], "big") != page:
+                return _Log(b"", 0, {}, 0)
+            count = frames if now == salt else 0
+            file.seek(_HEADER + count * (_FRAME + page))
+            waiting: dict[int, bytes] = {}
+            done = _Log(now, count, {}, 0)
+            while len(frame := file.read(_FRAME + page)) == _FRAME + page and frame[8:16] == now:
+                count += 1
+                waiting[int.from_bytes(frame[:4], "big")] = _digest(memoryview(frame)[_FRAME:])
+                if size := int.from_bytes(frame[4:8], "big"):  # the last one of a transaction
+                    done = _Log(now, count, {**done.pages, **waiting}, size)
+                    waiting = {}
+            return done
+    except OSError:
+        return _Log(b"", 0, {}, 0)
+
+
+def _with(sums: _Sums, log: _Log) -> _Sums:
+    """The digests of a database with what its log adds."""
+    if not log.size:
+        return sums
+    pages = bytearray(sums.pages[: log.size * _SIZE].ljust(log.size * _SIZE, b"\0"))
+    for number, digest in log.pages.items():
+        if number <= log.size:
+            pages[(number - 1) * _SIZE : number * _SIZE] = digest
+    return _Sums(sums.page, bytes(pages), log.salt, log.frames)

@@ -1,0 +1,37 @@
+"""The times of files whose content is the same: what a checkout, a copy or `touch` changes.
+
+In: lines of the ledger. Out: their rows in the store, with these times. Nothing else depends on them, so nothing counts
+as changed.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing, suppress
+
+from concordance.model import File
+
+from . import checksums, schema
+
+_RENEW = "UPDATE file SET changed = ?, altered = ?, inode = ? WHERE path = ?"
+
+
+def put(connection: sqlite3.Connection, files: Iterable[File]) -> None:
+    """Writes them into a store that is being written."""
+    rows = ((file.changed, file.altered, file.inode, schema.stored_path(file.path)) for file in files)
+    connection.executemany(_RENEW, rows)
+
+
+def renew(folder: str, files: Iterable[File]) -> None:
+    """Writes them into a store that is otherwise up to date, so that the files need not be hashed again. Where that
+    cannot be done, they are."""
+    path = os.path.join(folder, "index.db")
+    with suppress(OSError, sqlite3.Error):
+        with closing(schema.connect(path, "rw")) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            put(connection, files)
+            connection.execute("COMMIT")
+            checksums.add_committed(path)
+        checksums.note_seen(path)

@@ -1,0 +1,69 @@
+"""Which files have changed since the last build.
+
+In: the entries of a walk, and the ledger of the last build. Out: the entries to be read again, and the ledger's lines
+of those that have other times but the same content.
+
+As git does, a file is taken for unchanged where its size, modification time, change time and inode are the same. Nobody
+can set the change time, so an edit that keeps size and modification time is seen. Where only the times or the inode
+differ (a checkout, a restored cache, a copy, `touch`), or say nothing, the file's digest decides: hashing is a hundred
+times cheaper than to read and link it again. Times say nothing of a file that was changed just before the walk, for it
+may have been changed again within the clock's grain, nor where all files have the same ones.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+
+from concordance import batch
+from concordance.model import Entry, File, Skip
+
+GRAIN = 2_000_000_000  # nanoseconds: no file system has coarser times
+_UNKNOWN = -1  # a change time that is equal to none
+
+
+def with_known_times(entries: list[Entry], walked: int) -> list[Entry]:
+    """The entries, without the change times that say nothing; the walk did not begin before `walked` (nanoseconds)."""
+    times = {(entry.changed, entry.altered) for entry in entries if entry.skip is Skip.NONE}
+    alike = len(times) == 1 and len(entries) > 1
+    late = walked - GRAIN
+    return [
+        entry._replace(altered=_UNKNOWN) if entry.altered and (alike or entry.altered >= late) else entry
+        for entry in entries
+    ]
+
+
+def delta(
+    root: str, entries: Iterable[Entry], files: Mapping[str, File], touched: Callable[[Entry], bool] | None
+) -> tuple[list[Entry], dict[str, File]]:
+    """The entries that have changed, or that `touched` says must be read again; and the lines of the ledger, by path,
+    whose times are others though the content is the same."""
+    changed, renewed = [], {}
+    for entry in entries:
+        file = files.get(entry.path)
+        same = file is not None and not (touched is not None and touched(entry)) and _is_same(root, file, entry)
+        if file is None or not same:
+            changed.append(entry)
+        elif (now := _with_times(file, entry)) != file:
+            renewed[entry.path] = now
+    return changed, renewed
+
+
+def _with_times(file: File, entry: Entry) -> File:
+    return file._replace(changed=entry.changed, altered=entry.altered, inode=entry.inode)
+
+
+def _is_same(root: str, file: File, entry: Entry) -> bool:
+    """Whether a file is as it was by its status or content, a link or submodule by where it points."""
+    if file.size != entry.size:
+        return False
+    if entry.skip is not Skip.NONE:
+        return file.skip == entry.skip and file.note == batch.as_text(entry.note)
+    if file.skip == Skip.UNREADABLE and not file.note.startswith(batch.GIVEN_UP):
+        # Whether it may be read is also decided by the folders above it, which leaves no mark on it.
+        return file.changed == entry.changed and not os.access(os.path.join(root, entry.path), os.R_OK)
+    if file.skip in (Skip.SYMLINK, Skip.SUBMODULE):
+        return False
+    if entry.altered != _UNKNOWN and _with_times(file, entry) == file:
+        return True
+    return batch.is_still(root, entry, file.digest)

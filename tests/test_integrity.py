@@ -1,0 +1,232 @@
+"""What the program keeps is checked before it is believed: damage is found, and healed by the next build."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+from program import age, ask, build, concord, dump, write
+
+from concordance.config import Book, Config
+from concordance.errors import StoreBroken
+from concordance.facts import checksums, fulltext
+from concordance.facts.cache import Cache
+from concordance.facts.read import Facts
+from concordance.pipeline import Build, Summary
+from concordance.query.index import Index
+
+
+def run(folder: Path) -> Summary:
+    return Build(str(folder), Config(jobs=1)).run()
+
+
+def flip(path: Path, seed: int, bits: int = 20) -> None:
+    """Flips some bits of a file."""
+    chance = random.Random(seed)
+    data = bytearray(path.read_bytes())
+    for _ in range(bits):
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    path.write_bytes(data)
+
+
+def names(folder: Path, path: str) -> list[str]:
+    with Facts(str(folder / ".concordance")) as facts:
+        return [symbol.name for symbol in facts.of(path).symbols]
+
+
+# --- edits that leave size and modification time as they were
+
+
+def test_an_edit_of_the_same_size_and_time_is_seen(repo: Path) -> None:
+    run(repo)
+    was = (repo / "plain.cpp").stat()
+    write(repo, {"plain.cpp": "int enigma() { return 42; }\n"})
+    os.utime(repo / "plain.cpp", ns=(was.st_mtime_ns, was.st_mtime_ns))
+    assert run(repo).read == 1
+    assert names(repo, "plain.cpp") == ["enigma"]
+
+
+def test_a_file_that_was_put_in_place_of_another_is_seen(repo: Path) -> None:
+    """By its change time alone it would be older than the build."""
+    write(repo, {"plain.new": "int enigma() { return 42; }\n"})
+    was = (repo / "plain.cpp").stat()
+    os.utime(repo / "plain.new", ns=(was.st_mtime_ns, was.st_mtime_ns))
+    run(repo)
+    os.replace(repo / "plain.new", repo / "plain.cpp")
+    run(repo)
+    assert names(repo, "plain.cpp") == ["enigma"]
+
+
+def test_a_question_sees_text_that_was_changed_under_it(repo: Path) -> None:
+    """Lines of a file that is not as it was read are not shown as if they were."""
+    build(repo)
+    was = (repo / "plain.cpp").stat()
+    write(repo, {"plain.cpp": "int enigma() { return 42; }\n"})
+    os.utime(repo / "plain.cpp", ns=(was.st_mtime_ns, was.st_mtime_ns))
+    with Facts(str(repo / ".concordance")) as facts:
+        assert Index(facts, str(repo), Book()).opened("plain.cpp").text() is None
+
+
+def test_a_store_that_was_moved_reads_nothing_again(repo: Path, tmp_path: Path) -> None:
+    """Other change times and inodes, and other modification times: a restored cache beside a new checkout."""
+    run(repo)
+    before = dump(repo)
+    copy = tmp_path / "copy"
+    shutil.copytree(repo, copy)
+    age(copy, 30)
+    assert (run(copy).read, run(copy).unchanged) == (0, 6)
+    assert dump(copy) == before
+
+
+def test_times_of_many_files_are_renewed(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("concordance.pipeline.HASHED", 1)
+    run(repo)
+    age(repo, 30)
+    assert run(repo).read == 0
+    with Facts(str(repo / ".concordance")) as facts:
+        assert {file.changed for file in facts.files()} == {(repo / file.path).stat().st_mtime_ns for file in facts.files()}
+    update = run(repo)
+    assert (update.read, update.unchanged) == (0, 6)
+
+
+# --- the fact cache
+
+
+def test_a_damaged_value_of_the_cache_is_none(tmp_path: Path) -> None:
+    cache = Cache(str(tmp_path), 1 << 30)
+    cache.put([(b"one", b"first"), (b"two", b"second")])
+    cache.close()
+    with sqlite3.connect(tmp_path / "facts.db") as connection:
+        connection.execute("UPDATE facts SET packed = (SELECT packed FROM facts WHERE key = ?) WHERE key = ?", (b"one", b"two"))
+    cache = Cache(str(tmp_path), 1 << 30)
+    assert (cache.get(b"one"), cache.get(b"two")) == (b"first", None)
+    cache.put([(b"two", b"second")])
+    assert cache.get(b"two") == b"second"
+    cache.close()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_flipped_bits_in_the_cache(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "own"))
+    run(repo)
+    before = dump(repo)
+    flip(tmp_path / "own/facts.db", seed, 200)
+    shutil.rmtree(repo / ".concordance")
+    run(repo)
+    assert dump(repo) == before
+    shutil.rmtree(repo / ".concordance")
+    again = run(repo)
+    assert again.read - again.cached == 0
+
+
+# --- the store, its log and the full-text index
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_flipped_bits_in_the_store(repo: Path, seed: int) -> None:
+    run(repo)
+    before = dump(repo)
+    flip(repo / ".concordance/index.db", seed, 1 + 10 * seed)
+    with pytest.raises(StoreBroken, match="damaged|no store|another version"):
+        Facts(str(repo / ".concordance")).close()
+    run(repo)
+    assert dump(repo) == before
+
+
+def test_a_question_of_a_damaged_store(repo: Path) -> None:
+    build(repo)
+    right = ask("define", "Tree", "--repo", repo)
+    flip(repo / ".concordance/index.db", 3, 1)
+    assert "concord build" in concord("define", "Tree", "--repo", repo, "--no-update", code=1).stderr
+    assert ask("define", "Tree", "--repo", repo) == right
+
+
+def test_a_copied_store_is_believed(repo: Path, tmp_path: Path) -> None:
+    run(repo)
+    shutil.copytree(repo / ".concordance", tmp_path / "copy")
+    with Facts(str(tmp_path / "copy")) as facts:
+        assert len(list(facts.files())) == 6
+
+
+def test_damaged_checksums(repo: Path) -> None:
+    """They are as little believed as the store that they do not fit."""
+    run(repo)
+    before = dump(repo)
+    for end in (checksums.SUMS, checksums.SEEN):
+        flip(repo / f".concordance/index.db{end}", 1)
+    with pytest.raises(StoreBroken):
+        Facts(str(repo / ".concordance")).close()
+    run(repo)
+    assert dump(repo) == before
+
+
+def test_damage_in_the_log(repo: Path) -> None:
+    """A reader keeps SQLite from moving the log into the database."""
+    run(repo)
+    with Facts(str(repo / ".concordance")) as held:
+        write(repo, {"a.py": "def other(): pass\n"})
+        run(repo)
+        log = repo / ".concordance/index.db-wal"
+        assert log.stat().st_size and names(repo, "a.py") == ["other"]
+        flip(log, 5)
+        with pytest.raises(StoreBroken):
+            Facts(str(repo / ".concordance")).close()
+        assert len(list(held.files())) == 6
+    run(repo)
+    assert names(repo, "a.py") == ["other"]
+
+
+def test_a_build_that_was_killed_behind_its_commit(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it committed is believed, for SQLite checks what is in its log."""
+    run(repo)
+    with Facts(str(repo / ".concordance")), monkeypatch.context() as patch:
+        patch.setattr(checksums, "add_committed", lambda path: None)
+        patch.setattr(checksums, "note_seen", lambda path: None)
+        write(repo, {"a.py": "def other(): pass\n"})
+        run(repo)
+        assert names(repo, "a.py") == ["other"]
+    assert names(repo, "a.py") == ["other"]
+    assert run(repo).read == 0
+
+
+def test_a_page_that_rots_without_a_trace(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite says that something is wrong: then the next build looks at everything."""
+    run(repo)
+    before = dump(repo)
+    store = repo / ".concordance/index.db"
+    data = bytearray(store.read_bytes())
+    data[len(data) // 2 :] = bytes(len(data) - len(data) // 2)
+    store.write_bytes(data)
+    checksums.note_seen(str(store))
+    with pytest.raises(StoreBroken), Facts(str(store.parent)) as facts:
+        for file in facts.files():
+            facts.of(file.path), facts.flow(file.path), facts.links(file.path)
+        facts.symbols(("", "", -1), 1000)
+    run(repo)
+    assert dump(repo) == before
+
+
+@pytest.mark.parametrize("what", ["meta.json", "*.store", "*.term", "made", "sums"])
+def test_damage_in_the_text_index(repo: Path, what: str) -> None:
+    run(repo)
+    before = dump(repo)
+    found = sorted((repo / ".concordance/text").rglob(what))
+    flip(found[0], 2, 1)
+    with pytest.raises(StoreBroken):
+        fulltext.shelves(str(repo / ".concordance"))
+    run(repo)
+    assert dump(repo) == before
+    assert fulltext.shelves(str(repo / ".concordance"))
+
+
+def test_an_index_that_is_being_changed_can_be_read(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(repo)
+    with monkeypatch.context() as patch:
+        patch.setattr("concordance.facts.filesums.note", lambda place, made: None)
+        write(repo, {"a.py": "def other(): pass\n"})
+        run(repo)
+    assert fulltext.shelves(str(repo / ".concordance"))
