@@ -139,8 +139,7 @@ class About:
         for path in {self.index.path_of(one) for one in ids}:
             self.index.reads.note(Aspect.NAMES, path)
 
-    @property
-    @recorded
+    @cached_property
     def bases(self) -> dict[int, list[int]]:
         """What its classes extend: ids, by place, in the order of the text."""
         found: dict[int, list[int]] = {}
@@ -155,8 +154,7 @@ class About:
         self.index.reads.note(Aspect.INTO, self.path)
         return self._by_place((target, symbol) for symbol, target in self.index.facts.heirs_of(*self._own))
 
-    @property
-    @recorded
+    @cached_property
     def overridden(self) -> dict[int, list[int]]:
         """What its methods override: ids, by place."""
         return self._by_place(self.index.facts.overrides(*self._own))
