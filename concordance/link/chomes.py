@@ -134,7 +134,7 @@ class Home:
         self.members: dict[str, Entry] = {}
         self.inner: dict[str, Home] = _NO_HOMES
         self.codes: list[int] = []  # of a class: the symbols that say what it is
-        self.bases: list[Type] | None = None  # found when first asked for
+        self.bases: tuple[Type, ...] | None = None  # found when first asked for
         self.other_names: dict[str, Entry] = _NO_ENTRIES  # of namespaces
         self.directives: dict[int, list[int]] = _NO_DIRECTIVES  # `using namespace`: expressions by file
         self.brought: dict[str, list[tuple[int, int]]] = _NONE_BROUGHT  # `using x::y`: by y

@@ -13,13 +13,13 @@ from .chomes import MACRO, MASK, NAMESPACE, OTHER_NAME, SHIFT, Entry, Home, Sigh
 from .creach import Reach
 from .cscopes import Table, last_name
 from .cvalues import TYPES, Values
-from .cviews import CALL, ITEM, LOOKUP, MEMBER, NAME, SYMBOL, Start, View
+from .cviews import ALIASED, CALL, ITEM, LOOKUP, MEMBER, NAME, NAMED, NOMINATED, SYMBOL, Start, View
 from .world import World
 
 _NAMESPACES = frozenset((NAMESPACE, OTHER_NAME))
 _QUALIFIERS = TYPES | _NAMESPACES
 BROUGHT = Entry(Home("", None, False), "", NAMESPACE)
-_BUSY = Sight(Entry(Home("", None, False), "", MACRO), "", Trust.CANDIDATE)
+_ABSENT = Sight(Entry(Home("", None, False), "", MACRO), "", Trust.CANDIDATE)
 _NOT_INCLUDED = "in scope, but not included"
 
 
@@ -28,22 +28,20 @@ class Meaning(Values):
 
     def __init__(self, world: World, table: Table, reach: Reach) -> None:
         super().__init__(world, table, reach)
-        self._shared: dict[int, list[int]] = {}
+        self._shared: dict[Home, list[int]] = {}
+        self.work |= {NAMED: self._named, NOMINATED: self._find_nominated, ALIASED: self._aliased}
 
     def named(self, view: View, expression: int) -> Sight | None:
         """What an expression names."""
-        known = view.named
-        if expression in known:
-            if known[expression] is not _BUSY:
-                return known[expression]
-            self.cuts += 1
-            return None
+        found = view.named.get(expression, _ABSENT)
+        if found is not _ABSENT:
+            return found
+        while view.op[expression] in (CALL, ITEM):
+            expression = view.left[expression]
+        return view.named[expression] if expression in view.named else self.solver.ask((NAMED, view, expression))
+
+    def _named(self, view: View, expression: int) -> Sight | None:
         op, left = view.op[expression], view.left[expression]
-        if op in (CALL, ITEM):
-            return self.named(view, left)
-        known[expression] = _BUSY
-        before = self.cuts
-        self.active += 1
         found: Sight | None = None
         if op == LOOKUP:
             found = self._looked_up(view, view.names[left], view.right[expression])
@@ -55,11 +53,6 @@ class Meaning(Values):
             for value in view.bound[left]:
                 if view.op[value] == SYMBOL:
                     found = self._symbol(view, view.left[value])
-        self.active -= 1
-        if self.cuts == before or self.keeps(before):
-            known[expression] = found
-        else:
-            del known[expression]
         return found
 
     def _symbol(self, view: View, symbol: int) -> Sight | None:
@@ -143,14 +136,16 @@ class Meaning(Values):
 
     def _is_directed(self, view: View, home: Home) -> bool:
         """Whether `using namespace` has a say in a home or around it."""
-        known = view.directed.get(id(home))
+        known = view.directed.get(home)
         if known is None:
             at: Home | None = home
             known = False
+            before = self.solver.provisional
             while at is not None and not known:
                 known = bool(at.directives) and bool(self._nominated(view, at))
                 at = at.around
-            view.directed[id(home)] = known
+            if self.solver.provisional == before:
+                view.directed[home] = known
         return known
 
     def _followed(
@@ -223,21 +218,21 @@ class Meaning(Values):
                 return found
         return None
 
-    def _nominated(self, view: View, home: Home) -> list[Home]:
+    def _nominated(self, view: View, home: Home) -> tuple[Home, ...]:
         """The namespaces that `using namespace` brings into another, in files that this one sees; nearest first."""
-        known = view.nominated.get(id(home))
-        if known is None:
-            known = view.nominated[id(home)] = []
-            waiting = [home]
-            for at in waiting:
-                numbers = [n for n in self._headers_of(at) if view.sees >> n & 1 and n != view.number]
-                for number in (view.number, *numbers) if at.directives else ():
-                    for value in at.directives.get(number, ()):
-                        other = self._directed(self.view(number), value, waiting)
-                        if other is not None and other not in waiting:
-                            waiting.append(other)
-                            known.append(other)
-        return known
+        known = view.nominated.get(home)
+        return known if known is not None else self.solver.ask((NOMINATED, view, home)) or ()
+
+    def _find_nominated(self, view: View, home: Home) -> tuple[Home, ...]:
+        waiting = [home]
+        for at in waiting:
+            numbers = [n for n in self._headers_of(at) if view.sees >> n & 1 and n != view.number]
+            for number in (view.number, *numbers) if at.directives else ():
+                for value in at.directives.get(number, ()):
+                    other = self._directed(self.view(number), value, waiting)
+                    if other is not None and other not in waiting:
+                        waiting.append(other)
+        return tuple(waiting[1:])
 
     def _directed(self, view: View, expression: int, homes: list[Home]) -> Home | None:
         """The namespace that a directive names: as it is written, or in one that another directive has brought. Other
@@ -266,9 +261,9 @@ class Meaning(Values):
 
     def _headers_of(self, home: Home) -> list[int]:
         """The files with `using namespace` in a home that others include."""
-        known = self._shared.get(id(home))
+        known = self._shared.get(home)
         if known is None:
-            known = self._shared[id(home)] = [n for n in home.directives if n in self.reach.headers]
+            known = self._shared[home] = [n for n in home.directives if n in self.reach.headers]
         return known
 
     def hidden(self, view: View, entry: Entry) -> bool:
@@ -297,6 +292,12 @@ class Meaning(Values):
         """The namespace of a name, or of another name of it: as the file that asks says, or one that it includes."""
         if entry.kind == NAMESPACE:
             return entry.home.inner.get(entry.name)
+        if entry in view.aliased:
+            return view.aliased[entry]
+        found: Home | None = self.solver.ask((ALIASED, view, entry))
+        return found
+
+    def _aliased(self, view: View, entry: Entry) -> Home | None:
         for code in sorted(entry.codes, key=lambda code: (code >> SHIFT != view.number, not view.includes(code))):
             other = self.view(code >> SHIFT)
             for value in other.file.said(code & MASK, Given.TYPE):

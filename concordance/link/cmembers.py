@@ -1,13 +1,15 @@
 """The members that a C-family type has, through base classes and through classes that act as pointers.
 
-In: types, and what expressions name. Out: members, each with the type that has it. It also keeps the answers: one that
-is needed to find itself is found without, and what was found on the way is asked for again.
+In: types, and what expressions name. Out: members, each with the type that has it. All questions that may depend on
+themselves (what an expression names, its type, the bases and inherited members of a class, what `using` brings in) go
+through one `Solver`, so that no answer depends on what was asked before.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from concordance.model import Given
 
@@ -15,13 +17,12 @@ from .chomes import MASK, SHIFT, Entry, Home, Sight, Type
 from .coutside import POINTERS, Outside
 from .creach import Reach
 from .cscopes import Table
-from .cviews import Start, View
+from .cviews import BASES, INHERITED, Question, Start, View
+from .solver import Solver
 from .world import World
 
 _POINTERS = 4  # that lead to one another before there is the member
-_MOST_DROPPED = 2000
-_BUSY: list[Type] = []
-_BUSY_MEMBER: tuple[Entry, Type] = (Entry(Home("", None, False), "", 0), ())
+_NESTED = 4  # arguments of templates in one another, in the types of a cycle
 
 
 class Members(ABC):
@@ -31,9 +32,8 @@ class Members(ABC):
         self.world, self.table, self.reach = world, table, reach
         self.outside = Outside()
         self.views: dict[int, View] = {}
-        self.active = 0  # questions that are being answered, each for the sake of the one before
-        self.cuts = 0  # how often an answer was needed to find itself
-        self.dropped = 0  # answers of the present outermost question that were not kept
+        self.solver: Solver[Question, Any] = Solver(self._answer, self._keep, None, _advance)
+        self.work: dict[int, Callable[[Any, Any], Any]] = {INHERITED: self._inherited, BASES: self._bases}
 
     def view(self, number: int) -> View:
         """A file's view."""
@@ -65,16 +65,20 @@ class Members(ABC):
         for code in entry.codes:
             yield self.view(code >> SHIFT), code & MASK
 
-    def keeps(self, before: int) -> bool:
-        """Whether an answer holds for good. One that was found without another that it is needed for would differ if
-        it were asked for first; it is kept only as the outermost, or where finding it again costs too much."""
-        if not self.active:
-            self.dropped = 0
-            return True
-        if self.cuts == before or self.dropped > _MOST_DROPPED:
-            return True
-        self.dropped += 1
-        return False
+    def _answer(self, question: Question) -> Any:
+        kind, about, what = question
+        return self.work[kind](about, what)
+
+    def _keep(self, question: Question, answer: Any) -> None:
+        kind, about, what = question
+        if kind == INHERITED:
+            about.seen[what] = answer
+            self.table.filled.append(about)
+        elif kind == BASES:
+            about.bases = answer
+            self.table.filled.append(about)
+        else:
+            about.answers[kind][what] = answer
 
     # --- members -----------------------------------------------------------------------------
 
@@ -103,22 +107,9 @@ class Members(ABC):
 
     def inherited(self, home: Home, name: str) -> tuple[Entry, Type] | None:
         """A member of a class's bases, and the base that has it."""
-        known = home.seen
-        if name in known:
-            if known[name] is not _BUSY_MEMBER:
-                return known[name]
-            self.cuts += 1
-            return None
-        self.table.filled.append(home)
-        known[name] = _BUSY_MEMBER
-        before = self.cuts
-        self.active += 1
-        found = self._inherited(home, name)
-        self.active -= 1
-        if self.keeps(before):
-            known[name] = found
-        else:
-            del known[name]
+        if name in home.seen:
+            return home.seen[name]
+        found: tuple[Entry, Type] | None = self.solver.ask((INHERITED, home, name))
         return found
 
     def _inherited(self, home: Home, name: str) -> tuple[Entry, Type] | None:
@@ -134,24 +125,30 @@ class Members(ABC):
                 return found[0], substituted(found[1], above, args) or found[1]
         return None
 
-    def bases(self, home: Home) -> list[Type]:
+    def bases(self, home: Home) -> Sequence[Type]:
         """The bases of a class, as types."""
-        if home.bases is not None:
-            self.cuts += home.bases is _BUSY
-            return home.bases
-        self.table.filled.append(home)
-        home.bases = _BUSY
-        before, found = self.cuts, []
-        self.active += 1
+        return home.bases if home.bases is not None else self.solver.ask((BASES, home, None)) or ()
+
+    def _bases(self, home: Home, _: None) -> tuple[Type, ...]:
+        found: dict[Type, None] = {}
         for code in home.codes:
             view = self.view(code >> SHIFT)
             for value in view.file.said(code & MASK, Given.BASE):
                 base = self.type_named(view, value)
-                if base is not None and base[0] is not home and base not in found:
-                    found.append(base)
-        self.active -= 1
-        home.bases = found if self.keeps(before) else None
+                if base is not None and base[0] is not home:
+                    found[base] = None
+        return tuple(found)
+
+
+def _advance(old: Any, new: Any) -> Any:
+    """The next answer in a cycle; types must not grow for ever (`using T = std::vector<T>`)."""
+    return _shallow(new, _NESTED) if isinstance(new, tuple) and new and isinstance(new[0], Home) else new
+
+
+def _shallow(found: Type | None, room: int) -> Type | None:
+    if found is None or found[0] is None or not found[1]:
         return found
+    return found[0], tuple(_shallow(arg, room - 1) for arg in found[1]) if room else ()
 
 
 def substituted(found: Type | None, whose: object, args: tuple[Type | None, ...]) -> Type | None:

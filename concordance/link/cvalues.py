@@ -7,7 +7,7 @@ arguments that it was given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from concordance.model import Given
 
@@ -28,17 +28,37 @@ from .chomes import (
 )
 from .cmembers import Members, substituted
 from .coutside import ELEMENT, PARTS
-from .cscopes import last_name
-from .cviews import CALL, CAST, EACH, ITEM, LOOKUP, MEMBER, NAME, OF_TYPE, PARAMETER, PART, SYMBOL, View
+from .creach import Reach
+from .cscopes import Table, last_name
+from .cviews import (
+    CALL,
+    CAST,
+    EACH,
+    ITEM,
+    LOOKUP,
+    MEMBER,
+    NAME,
+    OF_TYPE,
+    PARAMETER,
+    PART,
+    SYMBOL,
+    TYPE_NAMED,
+    TYPE_OF,
+    View,
+)
+from .world import World
 
 TYPES = CLASSES | {ENUM, TYPE}
 _NO_VALUES = TYPES | FUNCTIONS | {NAMESPACE, OTHER_NAME, MACRO}
-_DEEPEST = 60  # questions that wait for one another: more is a circle
-_BUSY: Type = ()
+_ABSENT: Type = ()
 
 
 class Values(Members):
     """Finds types; what names mean is another's to say."""
+
+    def __init__(self, world: World, table: Table, reach: Reach) -> None:
+        super().__init__(world, table, reach)
+        self.work |= {TYPE_NAMED: self._type_named, TYPE_OF: self._type_of}
 
     def owner(self, view: View, left: int) -> Type | None:
         """The class that members of an expression are looked for in: the one it names, or that of its value."""
@@ -52,29 +72,8 @@ class Values(Members):
 
     def type_named(self, view: View, expression: int) -> Type | None:
         """The type that an expression names."""
-        found = view.types.get(expression, _BUSY)  # _BUSY also stands for what was not asked yet
-        return found if found is not _BUSY else self._once(view.types, self._type_named, view, expression)
-
-    def _once(
-        self, known: dict[int, Type | None], work: Callable[[View, int], Type | None], view: View, expression: int
-    ) -> Type | None:
-        """Works something out and remembers it, unless a circle was met on the way."""
-        if expression in known:  # it is being worked out
-            self.cuts += 1
-            return None
-        known[expression] = _BUSY
-        before, found = self.cuts, None
-        self.active += 1
-        if self.active < _DEEPEST:
-            found = work(view, expression)
-        else:
-            self.cuts += 1
-        self.active -= 1
-        if self.keeps(before):
-            known[expression] = found
-        else:
-            del known[expression]
-        return found
+        found = view.types.get(expression, _ABSENT)
+        return found if found is not _ABSENT else self.solver.ask((TYPE_NAMED, view, expression))
 
     def _type_named(self, view: View, expression: int) -> Type | None:
         op, left = view.op[expression], view.left[expression]
@@ -133,8 +132,8 @@ class Values(Members):
 
     def type_of(self, view: View, expression: int) -> Type | None:
         """The type of an expression's value."""
-        found = view.values.get(expression, _BUSY)  # _BUSY also stands for what was not asked yet
-        return found if found is not _BUSY else self._once(view.values, self._type_of, view, expression)
+        found = view.values.get(expression, _ABSENT)
+        return found if found is not _ABSENT else self.solver.ask((TYPE_OF, view, expression))
 
     def _type_of(self, view: View, expression: int) -> Type | None:
         op, left = view.op[expression], view.left[expression]

@@ -5,15 +5,21 @@ In: a file's flow. Out: a `View`, which keeps what was found out of its expressi
 
 from __future__ import annotations
 
+from typing import Any
+
 from concordance.model import Op
 
-from .chomes import SHIFT, Home, Sight, Type
+from .chomes import SHIFT, Entry, Home, Sight, Type
 from .world import Loaded
 
 NAME, MEMBER, CALL, ITEM, EACH, PART = (int(op) for op in (Op.NAME, Op.MEMBER, Op.CALL, Op.ITEM, Op.EACH, Op.PART))
 OF_TYPE, LOOKUP, SYMBOL, PARAMETER, CAST = (
     int(op) for op in (Op.OF_TYPE, Op.LOOKUP, Op.SYMBOL, Op.PARAMETER, Op.CAST)
 )
+
+# Kinds of questions: about a file's view and an expression, home or entry (the first five); about a class.
+NAMED, TYPE_NAMED, TYPE_OF, NOMINATED, ALIASED, INHERITED, BASES = range(7)
+Question = tuple[int, Any, Any]
 
 # Where a scope's names are looked up first, and what `using` in functions adds: whether it names one thing, and what.
 Start = tuple[Home, tuple[tuple[bool, int], ...]]
@@ -23,8 +29,8 @@ class View:
     """One file."""
 
     __slots__ = (
-        "bound", "directed", "file", "homes", "left", "named", "names", "nominated", "number", "op", "right", "scopes",
-        "sees", "starts", "types", "values",
+        "aliased", "answers", "bound", "directed", "file", "homes", "left", "named", "names", "nominated", "number",
+        "op", "right", "scopes", "sees", "starts", "types", "values",
     )  # fmt: skip
 
     def __init__(self, file: Loaded, homes: list[Home | None], sees: int) -> None:
@@ -36,8 +42,11 @@ class View:
         self.types: dict[int, Type | None] = {}  # … the type it names
         self.values: dict[int, Type | None] = {}  # … the type of its value
         self.starts: dict[int, Start] = {}  # by scope
-        self.directed: dict[int, bool] = {}  # by a home's id: whether `using namespace` has a say in it
-        self.nominated: dict[int, list[Home]] = {}  # by a home's id: what `using namespace` brings into it
+        self.directed: dict[Home, bool] = {}  # whether `using namespace` has a say in a home
+        self.nominated: dict[Home, tuple[Home, ...]] = {}  # what `using namespace` brings into a home
+        self.aliased: dict[Entry, Home | None] = {}  # the namespace that `namespace a = b;` means
+        # By kind of question.
+        self.answers: tuple[dict[Any, Any], ...] = (self.named, self.types, self.values, self.nominated, self.aliased)
 
     def includes(self, code: int) -> bool:
         """Whether this file sees a symbol."""

@@ -17,7 +17,6 @@ from .pythonown import CLASS, MODULE, Values
 from .solver import Solver
 from .world import Loaded, World
 
-
 # What is asked of the solver: the value of a file's expression, its type (as the complement), or the bases of a class,
 # which has an id and no file.
 Question = tuple[Loaded | None, int]

@@ -1,7 +1,7 @@
 """Where a Python name leads through files: by imports, re-exports and `import *` to a definition.
 
-In: a file and a name, a variable or an import. Out: a `Place`. What a module offers may depend on what others offer, and
-these on the first. In such a cycle of imports (`solver`) each module has what it finds over the fewest other modules.
+In: a file and a name, a variable or an import. Out: a `Place`. What a module offers may depend on what others offer,
+and these on the first. In such a cycle of imports (`solver`) each module has what it finds over the fewest others.
 """
 
 from __future__ import annotations

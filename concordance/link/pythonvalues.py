@@ -361,9 +361,9 @@ def _joined(many: list[Values]) -> Values:
 
 
 def _advance(old: Answer, new: Answer) -> Answer:
-    """The next value in a cycle, in a form that cannot change for ever: what was there before comes first, containers of
-    one type are one container, nested to some depth (`x = [x]`), and of values from outside those are left out that are
-    a member of another (`x = x.next`)."""
+    """The next value in a cycle, in a form that cannot change for ever: what was there before comes first, containers
+    of one type are one container, nested to some depth (`x = [x]`), and of values from outside those are left out that
+    are a member of another (`x = x.next`)."""
     return _merged(old, new, _HELD_DEEP) if new and isinstance(new[0], Value) else new
 
 

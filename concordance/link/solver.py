@@ -32,14 +32,13 @@ class _UnwindError(Exception):
 class _Frame(Generic[Key, Answer]):
     """An open question: one that is being answered, or the first of a component."""
 
-    __slots__ = ("answers", "asked_by", "index", "key", "low", "now", "start")
+    answers: dict[Key, Answer] | None = None  # of a component: those of the last round
+    asked_by: dict[Key, dict[Key, None]]  # of a component: who depends on whom
+    now: Key  # of a component: the question that is being answered
 
     def __init__(self, key: Key, index: int, start: int) -> None:
         self.key, self.index, self.start = key, index, start
         self.low = index + 1  # the earliest question that was met while it was open
-        self.answers: dict[Key, Answer] | None = None  # of a component: those of the last round
-        self.asked_by: dict[Key, dict[Key, None]] = {}  # of a component: who depends on whom
-        self.now = key  # of a component: the question that is being answered
 
 
 class Solver(Generic[Key, Answer]):
@@ -52,7 +51,7 @@ class Solver(Generic[Key, Answer]):
         """`keep` is given each answer when it is final; `advance` makes the next answer of a component's member from
         the last one and the one that was worked out."""
         self._work, self._keep, self._unknown, self._advance = work, keep, unknown, advance
-        self.provisional = 0  # counts answers that were given and are not final: what was made from one must not be kept
+        self.provisional = 0  # how often an answer was given that is not final: what is made from one must not be kept
         self._stack: list[_Frame[Key, Answer]] = []
         self._waiting: list[Key] = []  # questions that are open, or part of an open component, in the order of asking
         self._index: dict[Key, int] = {}  # of those
@@ -64,16 +63,17 @@ class Solver(Generic[Key, Answer]):
         index = self._index.get(key)
         if index is not None:
             return self._met(key, index)
-        self._count += 1
-        self._index[key] = self._count
-        self._stack.append(_Frame(key, self._count, len(self._waiting)))
+        index = self._count = self._count + 1
+        self._index[key] = index
+        frame: _Frame[Key, Answer] = _Frame(key, index, len(self._waiting))
+        self._stack.append(frame)
         self._waiting.append(key)
         if not self._nested:
             return self._drive()
         if self._nested >= _NESTED:
             raise _UnwindError
         self._nested += 1
-        found = self._run(self._stack[-1])
+        found = self._run(frame)
         self._nested -= 1
         return found
 
@@ -130,8 +130,8 @@ class Solver(Generic[Key, Answer]):
         return self._unknown
 
     def _settle(self, frame: _Frame[Key, Answer]) -> bool:
-        """Answers a component in rounds, unless it is part of a larger one; False where questions have joined it, and it
-        must start over."""
+        """Answers a component in rounds, unless it is part of a larger one; False where questions have joined it, and
+        it must start over."""
         members = self._waiting[frame.start :]
         answers = frame.answers = dict.fromkeys(members, self._unknown)
         frame.asked_by = {}
