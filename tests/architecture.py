@@ -25,7 +25,7 @@ these rules.
 """
 
 SECTIONS = [
-    ("Left of all stages", ["startup.py", "kinds.py", "model.py", "errors.py", "confined.py", "config.py", "plugins.py"]),
+    ("Left of all stages", ["startup.py", "plainfile.py", "kinds.py", "model.py", "errors.py", "confined.py", "config.py", "plugins.py"]),
     ("collect: from a repository to its files", ["collect"]),
     ("extract: from one file's text to its facts", ["extract"]),
     ("facts: the store", ["facts"]),

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 
+from concordance import plainfile
+
 _OWN = ("HEAD", "config", "config.worktree", "index", "packed-refs", "shallow", "commondir", "info/exclude",
         "info/attributes", "info/sparse-checkout", "info/grafts", "objects/info/alternates")  # fmt: skip
 _IN_TREE = (".gitignore", ".gitattributes", ".mailmap")
@@ -105,11 +107,10 @@ def _own_folders(top: str) -> list[str]:
 def _text(path: str) -> str:
     """What stands in a small plain file; "" where there is none."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with plainfile.opened(path) as file:
+            return os.fsdecode(file.read(_LARGEST))
     except OSError:
         return ""
-    with os.fdopen(handle, "rb") as file:
-        return os.fsdecode(file.read(_LARGEST)) if stat.S_ISREG(os.fstat(handle).st_mode) else ""
 
 
 def _is_endless(found: os.stat_result) -> bool:

@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from concordance import plainfile
+
 GENERATOR = "Concordance"
 MANIFEST = "manifest.json"
 CLAIMS = ".claims"  # the folder beside pages that holds what they claim
@@ -55,7 +57,7 @@ def is_of_site(path: str) -> bool:
 def is_written(path: str) -> bool:
     """Whether the program wrote a file, by how it ends: its sign, and behind it addresses of links alone."""
     try:
-        with open(path, "rb") as file:
+        with plainfile.opened(path) as file:
             data = file.read()
     except OSError:
         return False
@@ -72,7 +74,7 @@ def book(root: str, folder: str) -> OwnBook | None:
     """The book in a folder of a repository, if there is one."""
     path = os.path.join(root, folder, MANIFEST)
     try:
-        with open(path, "rb") as file:
+        with plainfile.opened(path) as file:
             beginning = file.read(_BEGINNING)
             return parsed(folder, beginning + file.read()) if _SIGN in beginning else None
     except OSError:
@@ -132,7 +134,7 @@ def _belongs(root: str, one: OwnBook, path: str, inside: str) -> bool:
 def _claims(path: str) -> bool:
     """Whether a file holds what a page claims, by how it begins."""
     try:
-        with open(path, "rb") as file:
+        with plainfile.opened(path) as file:
             return file.read(len(CLAIM)) == CLAIM
     except OSError:
         return False

@@ -362,7 +362,10 @@ def read(root: str, entry: Entry, most: int = -1, at_end: bool = False) -> bytes
 def pieces(root: str, entry: Entry, size: int = 1 << 20) -> Iterator[bytes]:
     """The bytes of a work tree's file, piece by piece: for a file that is larger than one wants in memory."""
     try:
-        with open(_open(root, entry.path), "rb", buffering=0) as file:
+        handle = _open(root, entry.path)
+        with open(handle, "rb", buffering=0) as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise Unreadable(entry.path, "no longer a regular file")
             while piece := file.read(size):
                 yield piece
     except OSError as error:

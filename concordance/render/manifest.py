@@ -17,6 +17,7 @@ from functools import cache
 from hashlib import blake2b
 from typing import NamedTuple
 
+from concordance import plainfile
 from concordance.collect import own
 from concordance.collect.own import CLAIM, CLAIMS, GENERATOR, MANIFEST
 from concordance.confined import ConfinedFolder, NotFollowed, NotRegular, is_inside
@@ -55,7 +56,7 @@ def digest(data: bytes) -> str:
 def read(out: str) -> Listed:
     """The pages that the last run wrote into a folder; none where there is no manifest of ours."""
     try:
-        with open(os.path.join(out, MANIFEST), "rb") as file:
+        with plainfile.opened(os.path.join(out, MANIFEST)) as file:
             known = json.load(file)
         if known["generator"] != GENERATOR:
             return Listed({})
@@ -77,7 +78,7 @@ def mark(pages: Iterable[Written]) -> str:
 def version(out: str) -> str:
     """The version of the program that wrote a book; "" where it is not known."""
     try:
-        with open(os.path.join(out, MANIFEST), "rb") as file:
+        with plainfile.opened(os.path.join(out, MANIFEST)) as file:
             return str(json.load(file)["version"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ""

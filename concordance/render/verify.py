@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from concordance import signs
+from concordance import plainfile, signs
 from concordance.collect import encoding, source
 from concordance.errors import Unreadable
 from concordance.model import Entry
@@ -248,7 +248,7 @@ class Checker:
 
 
 def _bytes(out: str, path: str) -> bytes:
-    with open(os.path.join(out, path), "rb") as file:
+    with plainfile.opened(os.path.join(out, path)) as file:
         return file.read()
 
 

@@ -14,7 +14,7 @@ from functools import cache
 
 import msgspec
 
-from concordance import settings
+from concordance import plainfile, settings
 from concordance.config import cache_folder
 from concordance.facts import versions
 
@@ -38,7 +38,7 @@ def version_of(root: str, meta: Mapping[str, str], live: bool) -> str:
 
 def _text(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
+        with plainfile.opened(path) as file:
             return file.read(_LARGEST)
     except OSError:
         return b""

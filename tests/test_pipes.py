@@ -1,0 +1,79 @@
+"""Named pipes and devices where files are expected: nothing waits for them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from program import concord, git, write
+
+from concordance import plainfile
+from concordance.collect import own, source
+from concordance.errors import Unreadable
+from concordance.facts.read import Facts
+from concordance.model import Entry
+from concordance.render import manifest
+from concordance.serve import front
+
+NAMES = ("pyproject.toml", "lib/manifest.json", "comprehensive_book.md", "README.md", "LICENSE", "CODEOWNERS", "a.py")
+
+
+def _pipe(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
+def test_only_a_plain_file_is_opened(tmp_path: Path) -> None:
+    _pipe(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    for path in (tmp_path / "pipe", tmp_path / "link", tmp_path, Path("/dev/zero")):
+        with pytest.raises(OSError):
+            plainfile.opened(str(path))
+        assert plainfile.is_other(str(path))
+    assert not plainfile.is_other(str(tmp_path / "none"))
+    (tmp_path / "file").write_text("x")
+    with plainfile.opened(str(tmp_path / "file")) as file:
+        assert file.read() == b"x"
+
+
+def test_pipes_in_place_of_tracked_files(repo: Path) -> None:
+    write(repo, dict.fromkeys(NAMES, "x = 1\n"))
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "more")
+    for name in NAMES:
+        _pipe(repo / name)
+    concord("build", ".", cwd=repo)
+    with Facts(str(repo / ".concordance")) as facts:
+        notes = {file.path: file.note for file in facts.files()}
+    assert {name: notes[name] for name in NAMES} == dict.fromkeys(NAMES, "a named pipe")
+    front.version_of(str(repo), {}, False)
+
+
+def test_pipes_in_place_of_our_own_files(repo: Path) -> None:
+    concord("build", ".", "--no-book", cwd=repo)
+    _pipe(repo / ".concordance/index.db")
+    book = repo / ".concordance/book"
+    book.mkdir()
+    _pipe(book / "manifest.json")
+    assert manifest.read(str(book)).pages == {}
+    assert own.book(str(book), "") is None
+    concord("build", ".", "--no-book", cwd=repo)
+    assert (repo / ".concordance/index.db").is_file()
+
+
+def test_a_pipe_for_settings_is_named(repo: Path) -> None:
+    _pipe(repo / "concordance.toml")
+    assert "concordance.toml is no regular file" in concord("build", ".", cwd=repo, code=2).stderr
+
+
+def test_pieces_of_what_has_become_a_pipe(folder: Path) -> None:
+    _pipe(folder / "a")
+    with pytest.raises(Unreadable, match="no longer a regular file"):
+        list(source.pieces(str(folder), Entry("a", 1, 0)))
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".mailmap"])
+def test_a_pipe_that_git_would_wait_for_is_named(repo: Path, name: str) -> None:
+    _pipe(repo / name)
+    assert f"{name}, which is no plain file. Remove it" in concord("build", ".", cwd=repo, code=1).stderr
