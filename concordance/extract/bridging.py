@@ -18,6 +18,10 @@ from .draft import Draft
 from .look import Look
 
 PACKAGE = "concordance.extract.bridges"
+# The ends that one plug-in may find in a file: so many in any, and one for so many bytes. A rule of a makefile has as
+# many as its targets times its prerequisites; real files stay far below.
+_MOST = 5000
+_BYTES_PER_END = 32
 
 
 class Said(NamedTuple):
@@ -46,8 +50,11 @@ def ends(draft: Draft, facts: FileFacts) -> tuple[End, ...]:
     look = Look(draft, facts.imports)
     starts = [symbol.start_line for symbol in facts.symbols]
     found = []
+    most = _MOST + len(data) // _BYTES_PER_END
     for name, module in asked:
-        for said in module.ends(look):
+        for number, said in enumerate(module.ends(look)):
+            if number == most:
+                raise ValueError(f"{name} would find more than {most:,} in one file")
             line, col = source.position(said.at)
             around = _around(facts.symbols, starts, line)
             found.append((said.at, End(name, said.says, said.name, line, col, around, said.text, said.more)))

@@ -8,9 +8,11 @@ from the root of the tree down to a name, which costs a step per level and nothi
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -293,7 +295,17 @@ class Look:
 
     def in_comment(self, at: int) -> bool:
         """Whether an offset lies in a comment."""
-        return any(start <= at < end for start, end in self.draft.comments)
+        place = bisect_right(self._comment_starts, at) - 1
+        return place >= 0 and at < self._comment_ends[place]
+
+    @cached_property
+    def _comment_starts(self) -> list[int]:
+        return sorted(start for start, _ in self.draft.comments)
+
+    @cached_property
+    def _comment_ends(self) -> list[int]:
+        """For each start, the farthest end of the comments up to it."""
+        return list(accumulate((end for _, end in sorted(self.draft.comments)), max))
 
 
 def _is_last(joined: Node, name: Node) -> bool:

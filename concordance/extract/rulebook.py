@@ -104,10 +104,12 @@ def _found(look: Look, module: ModuleType, symbols: tuple[Symbol, ...]) -> Itera
 
 def subject(symbols: tuple[Symbol, ...], line: int) -> str:
     """The key of the innermost function or class around a line, "" for none."""
-    for place in range(bisect_right(symbols, line, key=lambda s: s.start_line) - 1, -1, -1):
+    place = bisect_right(symbols, line, key=lambda s: s.start_line) - 1
+    while place >= 0:
         one = symbols[place]
         if one.end_line >= line and one.kind in _AROUND:
             return one.key
+        place = one.parent
     return ""
 
 

@@ -88,10 +88,15 @@ def _where(node: Node) -> tuple[int, int]:
     return node.start_byte, -node.end_byte
 
 
-def read(source: Source, grammar: Grammar) -> tuple[Draft, Tree, dict[str, list[Node]]]:
-    """Reads definitions and names; the tree and the captures are given back for what only one language has."""
+def read(
+    source: Source, grammar: Grammar, tree: Tree | None = None
+) -> tuple[Draft, Tree, dict[str, list[Node]]]:
+    """Reads definitions and names; the tree and the captures are given back for what only one language has.
+
+    `tree`: that of the source, where it is parsed already.
+    """
     tools = compiled(grammar)
-    tree = tools.parser.parse(source.data)
+    tree = tree or tools.parser.parse(source.data)
     draft = Draft(source, sees_members=grammar.sees_members, root=tree.root_node)
     note_errors(draft, tree, tools.errors)
     for _, match in QueryCursor(tools.definitions).matches(tree.root_node):

@@ -26,7 +26,8 @@ _LISTS = re.compile(
 _EXTENSION = re.compile(rb"(?:Extension|add_extension|add_library|add_installed_library)\s*\(")
 _ENDING = re.compile(r"\.(?:c|cc|cpp|cxx|cu|m|mm|pyx|f|f90|h|hpp|S|s|rs|src)\Z")
 _RULE = re.compile(
-    rb"^(?P<targets>[^\s:#=$%][^:#=\n%$]*?)\s*:(?![=:])(?P<needs>(?:[^=\n#;\\]|\\\r?\n)*)(?=$|;|#|\r)", re.M
+    rb"^(?P<targets>[^\s:#=$%](?:[^\s:#=%$]|[^\S\n]++(?!\s*:))*+)\s*+:(?![=:])"
+    rb"(?P<needs>(?:[^=\n#;\\]|\\\r?\n)*)(?=$|;|#|\r)", re.M
 )
 _NEEDED = re.compile(rb"[^\s\\|]+")
 _KBUILD = re.compile(
@@ -38,7 +39,7 @@ _MESON = re.compile(
     rb"\b(?:executable|library|shared_library|static_library|both_libraries|shared_module|extension_module)\s*\("
 )
 _MESON_WORD = re.compile(
-    rb"'(?P<text>(?:[^'\\\n]|\\.)*)'|(?P<name>[A-Za-z_]\w*)(?P<key>\s*:)?|(?P<open>[(\[])|(?P<close>[)\]])|(?P<line>\n)|#[^\n]*"
+    rb"'(?P<text>(?:[^'\\\n]|\\.){0,1000}+)'|(?P<name>[A-Za-z_]\w*)(?P<key>\s*:)?|(?P<open>[(\[])|(?P<close>[)\]])|(?P<line>\n)|#[^\n]*"
 )
 _HOLDERS = frozenset(
     ("list", "tuple", "dictionary", "binary_operator", "parenthesized_expression", "conditional_expression")

@@ -17,13 +17,13 @@ from concordance.extract.look import C_FAMILY, Look
 LANGUAGES = ("python", *C_FAMILY)
 WORDS = (b"ctypes", b"cffi", b"cdef", b'extern "C"')
 _OPENS = rb"(?:CDLL|PyDLL|WinDLL|OleDLL|LoadLibrary|load_library|dlopen)"
-_HELD = re.compile(rb"(?m)^[ \t]*([\w.]+)(?:[ \t]*:[^=\n]+)?[ \t]*=[ \t]*(?:\w+\.)*?(\w+)\(([^\n]*)")
+_HELD = re.compile(rb"(?m)^[ \t]*([\w.]+)(?:[ \t]*+:[^=\n]++)?+[ \t]*+=[ \t]*(?:\w+\.)*?(\w+)\(([^\n]*)")
 _OPENED = re.compile(rb"\b" + _OPENS + rb"\b")
 _GIVEN = re.compile(rb"\breturn[ \t]+(?:\w+\.)*(" + _OPENS + rb")[ \t]*\(")
 _TEXT = re.compile(rb"[\"']([^\"'\n]*)[\"']")
 _CDEF = re.compile(rb"\.cdef\(\s*[rfbuRFBU]?(\"\"\"|'''|\"|')(.*?)\1", re.S)
-_DECLARED = re.compile(rb"([A-Za-z_]\w*)\s*\([^;{}]*\)\s*;")
-_COMMENT = re.compile(rb"/\*.*?\*/|//[^\n]*", re.S)
+_DECLARED = re.compile(rb"\b([A-Za-z_]\w*+)\s*+\([^;{}]{0,500}\)\s*+;")
+_COMMENT = re.compile(rb"/\*.*?(?:\*/|\Z)|//[^\n]*", re.S)
 _SYSTEM = re.compile(r"(?:lib)?(?:c|m|dl|rt|pthread|kernel32|user32|ntdll|advapi32|msvcrt|ucrtbase|System)(?:[.-].*)?$")
 _DESCRIBES = (b".argtypes", b".restype", b".errcheck")
 

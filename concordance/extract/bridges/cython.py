@@ -18,7 +18,7 @@ WORDS = (b"def", b"class")
 _EXTERN = re.compile(r"(?:cdef\s+)?extern\s+from\s+(?:[\"']([^\"']+)[\"']|\*)")
 _OFFERED = re.compile(r"(?:async\s+)?(?:(?P<class>(?:cdef\s+|cpdef\s+)?(?:public\s+|readonly\s+|final\s+)*class)|"
                       r"(?P<function>def)|cpdef)\s+(?P<rest>.*)", re.S)  # fmt: skip
-_FUNCTION = re.compile(r"([A-Za-z_]\w*)\s*(?:[\"']([\w:]+)[\"']\s*)?\(")
+_FUNCTION = re.compile(r"\b([A-Za-z_]\w*+)\s*+(?:[\"']([\w:]+)[\"']\s*+)?\(")
 _NO_FUNCTION = re.compile(r"(?:cdef\s+)?(?:ctypedef|struct|union|enum|cppclass|packed|class|from|include|DEF|IF)\b")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -53,7 +53,7 @@ def ends(look: Look) -> Iterator[Said]:
 def _offered(look: Look, one: _Statement, outer: list[tuple[int, str]]) -> Iterator[Said]:
     found = _OFFERED.match(one.text)
     if found is None:
-        if re.match(r"cdef\s.*\)\s*(?:\w+\s*)*:|cdef\s.*:\s*$", one.text, re.S):
+        if re.match(r"cdef\s.*\)\s*+(?:\w++\s*+)*+:|cdef\s.*:\s*$", one.text, re.S):
             outer.append((one.indent, ""))
         return
     called = _NAME.match(found["rest"]) if found["class"] or found["function"] else _FUNCTION.search(found["rest"])

@@ -37,21 +37,22 @@ _FENCE = re.compile(
 )
 _PROMPT = re.compile(r"^[ \t]*(?:>>>|\.\.\.)[ \t](.*)$", re.M)
 _BLOCK = re.compile(
-    r"^([ \t]*)(?:\.\.[ \t]+(?:(?:source)?code|code-block|testcode)::[ \t]*(?:python3?|py|pycon)?|[^\n]*[^:\n]::)\s*?\n"
+    r"^([ \t]{0,40})(?:\.\.[ \t]+(?:(?:source)?code|code-block|testcode)::[ \t]*(?:python3?|py|pycon)?|[^\n]*[^:\n]::)"
+    r"\s*?\n"
     r"((?:[ \t]*\n|\1[ \t]+[^\n]*\n?)+)", re.M
 )  # fmt: skip
 _IMPORT = re.compile(r"^[ \t>.]*import[ \t]+([\w.]+)(?:[ \t]+as[ \t]+(\w+))?", re.M)
 _FROM = re.compile(r"^[ \t>.]*from[ \t]+([\w.]+)[ \t]+import[ \t]+\(?([^\n#)]*)", re.M)
 _USE = re.compile(r"(?<![\w.\"'])([A-Za-z_]\w*)((?:\.[A-Za-z_]\w*)*)[ \t]*(?=\()")
 _HANDED = re.compile(
-    rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\((?:[^()#]|#[^\n]*)*\)|(?:[^\n\\#]|\\\r?\n)*)", re.M
+    rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\((?:[^()#]|#[^\n]*+)*+\)|(?:[^\n\\#]|\\\r?\n)*)", re.M
 )
 _NAME = re.compile(rb"(\*)|([A-Za-z_]\w*)(?:\s+as\s+([A-Za-z_]\w*))?|#[^\n]*")
 _MANUAL = re.compile(
     rb"^([ \t]*)\.\. (?:py:)?(class|function|method|attribute|property|classmethod|staticmethod|exception|data"
     rb"|decorator|autoclass|autofunction|automethod|automodule|autoexception|autodata)::[ \t]+([A-Za-z_][\w.]*)", re.M
 )  # fmt: skip
-_MARKED = re.compile(r"^[ \t]*\.\. [\w:-]+::|(?::[a-z]+)+:`", re.M)  # reST, whatever the file is called
+_MARKED = re.compile(r"^[ \t]*\.\. [\w:-]+::|:[a-z]+:`", re.M)  # reST, whatever the file is called
 _AUTO = ("auto",)
 _DOCUMENTED = frozenset((Kind.FUNCTION, Kind.CLASS, Kind.METHOD, Kind.PROPERTY, Kind.FIELD, Kind.VARIABLE))
 _LONGEST = 2_000_000  # characters of a document that patterns are looked for in

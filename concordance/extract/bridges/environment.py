@@ -40,8 +40,8 @@ _COPY = re.compile(
     rb"=\s*(?:dict\s*\(\s*)?os\.environ\b(?:\s*\.\s*copy\s*\(\s*\))?\s*\)?[ \t]*(?:\r?\n|;|#|\Z)"
 )
 _PREFIXES = frozenset((b"", b"_", b"_w", b"secure_", b"__secure_"))  # of the system's own functions
-_HOME = re.compile(rb"([\w.]+)\s*\.\s*\Z")
-_HELD = re.compile(rb"([A-Za-z_]\w*)\s*\Z")
+_HOME = re.compile(rb"(?<![\w.])([\w.]+)\s*\.\s*\Z")
+_HELD = re.compile(rb"\b([A-Za-z_]\w*+)\s*+\Z")
 _GIVEN = re.compile(rb"\bpatch\.dict\s*\(\s*(?:os\.environ|[\"']os\.environ[\"'])\s*,\s*(?:values\s*=\s*)?\{([^{}]*)\}")
 _KEYS = re.compile(rb"[\"']([A-Za-z_]\w*)[\"']\s*:")
 _SHELL_USE = re.compile(rb"(?<!\\)\$\{?([A-Z][A-Z0-9_]+)(?![A-Za-z0-9_])")
@@ -58,13 +58,13 @@ _SHELLS_OWN = (
     "DIRSTACK COPROC MAPFILE NF NR FS RS"
 )
 _FLAG = re.compile(
-    rb"\b(?:bool_flag|string_flag|int_flag|string_list_flag|config_setting)\s*\(\s*(?:[^()]*?,\s*)?name\s*=\s*\"([^\"]+)\""
+    rb"\b(?:bool_flag|string_flag|int_flag|string_list_flag|config_setting)\s*\(\s*+(?:[^()]*?,\s*+)?name\s*=\s*\"([^\"]+)\""
 )
 _LISTS = (
     re.compile(rb"^[ \t]*- ([A-Z][A-Z0-9_]+)=", re.M),
     re.compile(rb"^[ \t]*- name:[ \t]*[\"']?([A-Z][A-Z0-9_]+)[\"']?[ \t]*\r?\n[ \t]+value", re.M),
 )
-_EXPRESSION = re.compile(rb"\$\{\{[^}]*?\benv\.([A-Za-z_]\w*)")
+_EXPRESSION = re.compile(rb"\$\{\{(?:[^}$]|\$(?!\{\{))*?\benv\.([A-Za-z_]\w*)")
 
 
 def ends(look: Look) -> Iterator[Said]:

@@ -21,16 +21,17 @@ WORDS = (
     b"rror", b"ERROR", b"throw", b"CHECK", b"ASSERT", b"ssert", b"raise", b"panic", b"ENFORCE", b"arn", b"WARN",
     b"FATAL", b"atal", b"ail", b"abort", b"die", b"nsure", b"xpect", b"xception", b"PyErr", b"pr_err", b"REQUIRE",
 )  # fmt: skip
+_SHOUTED = rb"(?:CHECK|ENFORCE|ASSERT|REQUIRE|VERIFY|WARN|ERROR|FATAL|THROW|FAIL|PANIC|BUG|LOG)"
 # Each is looked for only where its first word stands in the file, and begins with it: to look for a whole name at every
 # letter of a large file costs more than to read it. What stands before is part of the name.
 _C = (
-    (b"", re.compile(rb"(?:CHECK|ENFORCE|ASSERT|REQUIRE|VERIFY|WARN|ERROR|FATAL|THROW|FAIL|PANIC|BUG|LOG)\w*\s*[({]")),
-    (b"throw", re.compile(rb"throw\s+(?:new\s+)?[\w:]+(?:<[^;(){}]*>)?\s*[({]")),
+    (b"", re.compile(_SHOUTED + rb"\w{0,80}\s*+[({]")),
+    (b"throw", re.compile(rb"throw\s++(?:new\s++)?[\w:]++(?:<[^;(){}]{0,300}>)?\s*+[({]")),
     (b"PyErr_", re.compile(rb"PyErr_(?:SetString|Format|WarnEx|WarnFormat)\s*\(")),
-    (b"rror", re.compile(rb"rror\w*\s*[({]")),
-    (b"THPUtils_", re.compile(rb"THPUtils_(?:assert|invalidArguments)\w*\s*\(")),
-    (b"_err", re.compile(rb"_err(?:_\w+)?\s*\(")),
-    (b"_warn", re.compile(rb"_warn(?:ing)?(?:_\w+)?\s*\(")),
+    (b"rror", re.compile(rb"rror\w{0,80}\s*+[({]")),
+    (b"THPUtils_", re.compile(rb"THPUtils_(?:assert|invalidArguments)\w{0,80}\s*+\(")),
+    (b"_err", re.compile(rb"_err(?:_\w{1,80})?\s*+\(")),
+    (b"_warn", re.compile(rb"_warn(?:ing)?(?:_\w{1,80})?\s*+\(")),
     *((word, re.compile(word + rb"\s*\(")) for word in (b"fatal", b"panic", b"die", b"errx", b"warnx", b"assert")),
 )
 _RUST = re.compile(

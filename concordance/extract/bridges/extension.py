@@ -18,9 +18,9 @@ LANGUAGES = ()
 WORDS = (b"import *", b"Extension(", b"extension_module", b"pybind11_add_module", b"nanobind_add_module")
 _SETUP = re.compile(rb"\b\w*Extension\(\s*(?:name\s*=\s*)?[\"']([\w.]+)[\"']")
 _MESON = re.compile(rb"\bextension_module\s*\(\s*'([\w.]+)'")
-_CMAKE = re.compile(rb"\b(?:pybind11|nanobind)_add_module\s*\(\s*([\w.]+)([^)]*)\)", re.I)
+_CMAKE = re.compile(rb"\b(?:pybind11|nanobind)_add_module\s*\(\s*([\w.]++)((?:(?!_add_module)[^)])*+)\)", re.I)
 _SUBDIR = re.compile(rb"\bsubdir\s*:\s*'([^']*)'")
-_SOURCE = re.compile(rb"[\"']?([\w./+-]+\.(?:c|cc|cpp|cxx|cu|pyx|mm?))[\"'\s)]")
+_SOURCE = re.compile(rb"[\"']?(?<![\w./+-])([\w./+-]+\.(?:c|cc|cpp|cxx|cu|pyx|mm?))[\"'\s)]")
 _LONGEST = 4000  # bytes of a call in which its sources are looked for
 
 

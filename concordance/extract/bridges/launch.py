@@ -21,7 +21,7 @@ _SIGN = re.compile(rb"(?<!<)<<<(?!<)")
 _GIVEN = re.compile(
     rb"\b(?:(?:cuda|hip)Launch(?:Cooperative)?Kernel(?:GGL|Ex|ExC)?)\s*\(\s*(?P<first>&\w+\s*,\s*)?"
     rb"(?:\(\s*(?:const\s+)?void\s*\*\s*\)|reinterpret_cast<\s*(?:const\s+)?void\s*\*\s*>\s*\(|HIP_KERNEL_NAME\s*\()?"
-    rb"\s*[(&\s]*(?P<name>(?:::)?(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*)\s*(?P<end>[<),])"
+    rb"[(&\s]*+(?P<name>(?:::)?(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*)\s*(?P<end>[<),])"
 )
 _LAST_NAME = re.compile(rb"(?:(?:^|[^\w:])(?:::)?(?:[A-Za-z_]\w*\s*::\s*)*)([A-Za-z_]\w*)\Z")
 _NAME = re.compile(rb"[\s\\(&]*((?:\w+\s*::\s*)*)([A-Za-z_]\w*)\s*(?:<.*>)?[\s\\)]*", re.S)

@@ -28,8 +28,8 @@ _WAYS = {
 WORDS = (b"register_", b"onnx_symbolic", b"reference(", b"make_fallback(", b"torch_op(", b"onnx_impl(", b"out_wrapper",
          b"g.op(")  # fmt: skip
 _NAMES = re.compile("|".join(f"(?P<{says}>{words})" for says, words in _WAYS.items()))
-_CALLED = re.compile(rb"\b([A-Za-z_]\w*(?:register_|symbolic|reference|fallback|torch_op|onnx_impl)\w*|"
-                     rb"(?:register_|torch_op|onnx_impl)\w*)\s*\(")  # fmt: skip
+_CALLED = re.compile(rb"\b([A-Za-z_]\w{0,100}(?:register_|symbolic|reference|fallback|torch_op|onnx_impl)\w{0,100}|"
+                     rb"(?:register_|torch_op|onnx_impl)\w{0,100})\s*\(")  # fmt: skip
 
 
 def ends(look: Look) -> Iterator[Said]:

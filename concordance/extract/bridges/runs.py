@@ -22,9 +22,9 @@ _SCRIPTS = frozenset(("scripts", "tasks"))
 _INSTRUCTION = re.compile(rb"^[ \t]*(?:RUN|CMD|ENTRYPOINT)\b[ \t]*(?P<rest>(?:[^\n\\]|\\\r?\n|\\.)*)", re.M | re.I)
 _OPTIONS = re.compile(rb"(?:--\S+\s+)+")
 _RECIPE = re.compile(rb"(?<!\\\n)^\t[ \t]*[@+-]*(?P<rest>(?:[^\n\\]|\\\r?\n|\\.)*)", re.M)
-_SHELL = re.compile(rb"\$\(shell\s+((?:[^()]|\([^()]*\))*)\)")
+_SHELL = re.compile(rb"\$\(shell\s++((?:[^()]|\([^()]*+\))*+)\)")
 _CMAKE = re.compile(
-    rb"\bCOMMAND\s+(?P<rest>(?:[^()#]|\([^()]*\))*?)"
+    rb"\bCOMMAND\s++(?P<rest>(?:[^()#]|\([^()]*+\))*?)"
     rb"(?=\b(?:COMMAND|WORKING_DIRECTORY|DEPENDS|(?:OUTPUT|ERROR|RESULT)_\w+|COMMENT|VERBATIM|BYPRODUCTS|ARGS)\b|\))"
 )
 _STARTED = re.compile(
@@ -35,7 +35,7 @@ _LITERAL = re.compile(
 )
 _MOVES = re.compile(rb"(?:^|[\s;&|(])(?:cd|pushd)\s|working-directory|WORKING_DIRECTORY|\bcwd\s*=")
 _NEAR = 1500  # bytes before a command in which the folder may have been changed
-_TEXT = re.compile(rb'"((?:[^"\\]|\\.)*)"')
+_TEXT = re.compile(rb'"((?:[^"\\]|\\.)*+)(?:"|\Z)')
 
 
 def ends(look: Look) -> Iterator[Said]:

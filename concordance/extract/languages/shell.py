@@ -15,6 +15,7 @@ from tree_sitter import Node
 from concordance.extract import plainflow, trees
 from concordance.extract.draft import Draft, innermost
 from concordance.extract.source import Source
+from concordance.extract.unparsable import NOT_READ, TOO_DEEP, is_too_deep, is_unparsable
 from concordance.model import Kind, Language
 
 LANGUAGE = Language(
@@ -55,14 +56,24 @@ NAMES = """
 GRAMMAR = trees.Grammar("tree_sitter_bash", DEFINITIONS, NAMES)
 
 _TEST = re.compile(rb"^([ \t]*)@test[ \t]+([\"'])([^\r\n]*?)\2[ \t]*\{", re.M)
+_DOCUMENT = re.compile(rb"<<-?[ \t]*[\"'\\]?(\w+)")
 _READONLY = re.compile(rb"\s-\w*r")
 _SHOWN = 200
 
 
 def read(source: Source) -> Draft:
     """One shell script."""
+    if is_unparsable(_without_documents(source.data), GRAMMAR):
+        draft = Draft(source)
+        draft.problem(0, len(source.data), NOT_READ)
+        return draft
     plain, tests = _without_tests(source)
-    draft, _, found = trees.read(plain, GRAMMAR)
+    tree = trees.compiled(GRAMMAR).parser.parse(plain.data)
+    if is_too_deep(tree.root_node):
+        draft = Draft(source)
+        draft.problem(0, len(source.data), TOO_DEEP)
+        return draft
+    draft, _, found = trees.read(plain, GRAMMAR, tree)
     draft.source = source
     draft.comments = [span for span in draft.comments if span[0] or not source.data.startswith(b"#!")]
     draft.forget([at for at, end in draft.ends.items() if end == at + 1 and source.data[at] in b".:["])
@@ -78,6 +89,24 @@ def read(source: Source) -> Draft:
     _conditions(draft, found.get("condition", []))
     draft.weave = plainflow.weave
     return draft
+
+
+def _without_documents(data: bytes) -> bytes:
+    """The text without the lines of here-documents, which are in any language."""
+    if b"<<" not in data:
+        return data
+    lines = data.split(b"\n")
+    last = {line.strip(): number for number, line in enumerate(lines)}
+    kept, mark = [], b""
+    for number, line in enumerate(lines):
+        if mark:
+            mark = b"" if line.strip() == mark else mark
+            continue
+        kept.append(line)
+        opened = _DOCUMENT.search(line)
+        if opened and last.get(opened[1], 0) > number:
+            mark = opened[1]
+    return b"\n".join(kept)
 
 
 def _without_tests(source: Source) -> tuple[Source, dict[int, tuple[int, int]]]:

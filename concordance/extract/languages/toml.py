@@ -7,6 +7,7 @@ array itself is a symbol at its first header. Arrays of inline tables follow the
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
@@ -14,6 +15,7 @@ from tree_sitter import Node
 from concordance.extract import keyed, trees
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.source import Source
+from concordance.extract.unparsable import NOT_READ, is_unparsable
 from concordance.model import Kind, Language, Role
 
 LANGUAGE = Language(
@@ -33,11 +35,16 @@ GRAMMAR = trees.Grammar("tree_sitter_toml", "", NAMES)
 
 _SHAPES = {"inline_table": "mapping", "array": "sequence"}
 _KEYS = ("bare_key", "quoted_key", "dotted_key")
+_DEEPEST = 100  # names in a key; nobody nests deeper but to break a reader
 _NAMING = ("name", "id", "func", "key")
 
 
 def read(source: Source) -> Draft:
     """One TOML file."""
+    if is_unparsable(source.data, GRAMMAR) and not _is_valid(source.text):
+        draft = Draft(source)
+        draft.problem(0, len(source.data), NOT_READ)
+        return draft
     draft, _, found = trees.read(source, GRAMMAR)
     dotted: dict[int, tuple[str, ...]] = {}
     parts = [part for node in found.get("pair", ()) if (part := _pair(draft, node, dotted)) is not None]
@@ -53,6 +60,15 @@ def read(source: Source) -> Draft:
         tables.enter(node)
     tables.finish()
     return draft
+
+
+def _is_valid(text: str) -> bool:
+    """True if a text is TOML: its long arrays look broken where they are cut in pieces."""
+    try:
+        tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _key_parts(draft: Draft, node: Node) -> list[tuple[int, int]]:
@@ -128,6 +144,8 @@ class _Tables:
 
     def _around(self, path: tuple[str, ...]) -> tuple[str, ...]:
         """The names around a table, with the item of each array that it lies in."""
+        if len(path) > _DEEPEST:
+            return ()
         around: list[str] = []
         for depth in range(1, len(path)):
             around.append(path[depth - 1])

@@ -52,6 +52,7 @@ _SHAPES = {
 # The grammar's scanner keeps the open blocks, of which there may be two at a column, in a fixed space;
 # beyond 250 it writes past the end of it and takes the whole process down.
 _DEEPEST = 110
+_MANY_DOCUMENTS = 300
 _DEEP_LINE = re.compile(rb"^[ \t?:-]{%d}" % _DEEPEST, re.M)
 _PREFIX = re.compile(rb"^([ \t]*)((?:[?:-][ \t]+)*)(?=[^\s])", re.M)
 _SIGN = re.compile(rb"[?:-]")
@@ -94,9 +95,21 @@ def _parse(source: Source) -> tuple[Draft, dict[str, list[Node]]]:
             tree = filled
             draft.blanked_bytes = blanked
     trees.note_errors(draft, tree, tools.errors)
-    found = trees.captures(tools.names, tree.root_node)
+    found = _captures(tree)
     trees.note_names(draft, {name: nodes for name, nodes in found.items() if name in (Role.READ, "comment")})
     return draft, found
+
+
+def _captures(tree: Tree) -> dict[str, list[Node]]:
+    """The captured nodes; a query over many documents at once takes the square of their number."""
+    root = tree.root_node
+    if root.child_count < _MANY_DOCUMENTS:
+        return trees.captures(trees.compiled(GRAMMAR).names, root)
+    found: dict[str, list[Node]] = {}
+    for document in root.children:
+        for name, nodes in trees.captures(trees.compiled(GRAMMAR).names, document).items():
+            found.setdefault(name, []).extend(nodes)
+    return found
 
 
 def _depth(data: bytes) -> int:
