@@ -18,10 +18,11 @@ from types import ModuleType, TracebackType
 from concordance import plugins, settings
 from concordance.collect.revisions import commits
 from concordance.collect.source import Walked, find_root
-from concordance.config import Book, Config, of_site
-from concordance.errors import StoreBroken
+from concordance.config import Book, Config, cache_folder, of_site
+from concordance.errors import StoreBroken, UserError
 from concordance.extract import rulebook
 from concordance.facts import lock
+from concordance.facts.audit import Damage, audit
 from concordance.facts.counts import Counts
 from concordance.facts.read import Facts
 from concordance.kept import Kept
@@ -180,6 +181,17 @@ def check(
         made = _write(root, where, wishes or said.book, config, summary, progress, True)
         found: Compared = staleness.explained(root, os.path.join(root, FOLDER), where, made)
     return found
+
+
+def check_store(root: str | None = None, progress: Progress = quiet) -> list[Damage]:
+    """Reads all that is kept of a repository (store, text index, notes about pages, the user's cache) and says what is
+    not as it was written. Nothing is brought up to date."""
+    root = root if root is not None else find_root(os.getcwd())
+    folder = os.path.join(root, FOLDER)
+    if not os.path.isdir(folder):
+        raise UserError(f"{root} has no store", "Build it first: concord build")
+    with lock.held(folder, lambda word: progress("say", 0, 0, word)):
+        return audit(folder, cache_folder(), settings_of(root).config.cache_bytes)
 
 
 def totals(root: str, wishes: Book | None = None) -> Totals:

@@ -34,7 +34,7 @@ def check(pages: list[str]) -> Checked:
 
 def verify(root: str, out: str, config: Config, progress: Callable[[int, int], None]) -> Verified:
     """Checks the book in a folder."""
-    written, unfinished = manifest.read(out)
+    written, unfinished, _ = manifest.read(out)
     if not written and not unfinished:
         raise UserError(f"{out} holds no book", "Write it with `concord build`, or say where it is with --out")
     ground = Ground(os.path.realpath(root), os.path.realpath(out), written, frozenset(manifest.files(out)))

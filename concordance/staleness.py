@@ -18,7 +18,6 @@ from concordance.facts.read import Facts
 from concordance.render import manifest
 from concordance.render.addresses import Addresses
 from concordance.render.manifest import Written
-from concordance.render.sink import edited
 from concordance.render.summary import BookSummary, Compared, Stale
 from concordance.version import VERSION
 
@@ -30,7 +29,7 @@ _DOCS, _KEYWORDS = "_docs.md", "_kw.md"
 
 def is_there(out: str) -> bool:
     """Whether a folder holds a book."""
-    pages, unfinished = manifest.read(out)
+    pages, unfinished, _ = manifest.read(out)
     return bool(pages) or unfinished
 
 
@@ -39,14 +38,14 @@ def explained(root: str, folder: str, out: str, made: BookSummary) -> Compared:
     found = Compared(out, pages=made.pages, failed=made.failed)
     if not (made.changed or made.gone or made.listing):
         return found
-    listed, unfinished = manifest.read(out)
+    listed, unfinished, _ = manifest.read(out)
     with Facts(folder) as facts:
         digests = {file.path: file.digest for file in facts.files()}
     addresses = Addresses(digests, root, out)
     subjects = {addresses.page(Ref(to, path)): path for to in (To.FILE, To.KEYWORDS) for path in digests}
     found.sources = _sources(listed, subjects, digests)
     general = _general(found.sources, unfinished, manifest.version(out))
-    touched = set(edited(out, (listed[page] for page in made.changed if page in listed)))
+    touched = set(manifest.edited(out, (listed[page] for page in made.changed if page in listed)))
     missing = {page for page in made.changed if not os.path.lexists(os.path.join(out, page))}
     ignored = _ignored(root, out, sorted(missing))
     for page in made.changed:

@@ -237,12 +237,12 @@ class _Level:
         """Writes what is not as it would be."""
         out, summary = self.folder.path, BookSummary(self.folder.path)
         index, shelf = known.index, known.shelf
-        listed, unfinished = shelf.read()
+        listed, unfinished, sound = shelf.read()
         before = {page: row for page, row in listed.items() if row.kind.endswith(OF_A_PAGE) == self.generated}
         others = {p: row for p, row in listed.items() if p not in before} if self.book.generated else {}
         settled = not unfinished and len(before) + len(others) == len(listed)
         sink = Untouched(self.folder, listed) if self.only_compared else Sink(self.folder, listed)
-        made_of, mark = self._made_of(index, addresses), shelf.mark(before.values())
+        made_of, mark = self._made_of(index, addresses), shelf.mark(before.values()) if sound else ""
         chooser = Chooser(index, known.notes, made_of, mark, self.generated)
         astray = sink.astray(before) if shelf.is_due(self.whole) else []
         if settled and before and not astray and chooser.is_current:

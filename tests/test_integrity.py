@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
 import sqlite3
 from pathlib import Path
 
+import books
 import pytest
-from program import age, ask, build, concord, dump, write
+from program import SAMPLE, age, ask, build, concord, dump, write
 
 from concordance.config import Book, Config
 from concordance.errors import StoreBroken
@@ -131,7 +133,7 @@ def test_flipped_bits_in_the_store(repo: Path, seed: int) -> None:
     run(repo)
     before = dump(repo)
     flip(repo / ".concordance/index.db", seed, 1 + 10 * seed)
-    with pytest.raises(StoreBroken, match="damaged|no store|another version"):
+    with pytest.raises(StoreBroken, match=r"damaged|no store|another version"):
         Facts(str(repo / ".concordance")).close()
     run(repo)
     assert dump(repo) == before
@@ -230,3 +232,81 @@ def test_an_index_that_is_being_changed_can_be_read(repo: Path, monkeypatch: pyt
         write(repo, {"a.py": "def other(): pass\n"})
         run(repo)
     assert fulltext.shelves(str(repo / ".concordance"))
+
+
+# --- the book
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_damage_in_the_notes_of_pages(repo: Path, seed: int) -> None:
+    build(repo)
+    before = books.contents(repo / ".concordance/book")
+    flip(next((repo / ".concordance").glob("pages-*.db")), seed, 40)
+    write(repo, {"a.py": "def other(): pass\n"})
+    build(repo)
+    write(repo, {"a.py": SAMPLE["a.py"]})
+    build(repo)
+    assert books.contents(repo / ".concordance/book") == before
+
+
+@pytest.mark.parametrize("what", ["half", "zeros", "sign", "name", "version", "kind"])
+def test_a_damaged_manifest(repo: Path, what: str) -> None:
+    """It is written anew; the pages that it named are not taken for files of the repository, nor for another's."""
+    build(repo, "--out", str(repo / "docs"))
+    before = books.contents(repo / "docs")
+    path = repo / "docs/manifest.json"
+    data = path.read_bytes()
+    damaged = {
+        "half": data[: len(data) // 2], "zeros": bytes(len(data)), "sign": data.replace(b"Conc", b"Kong", 1),
+        "name": data.replace(b"a.py_docs.md", b"q.py_docs.md"), "version": data.replace(b'"version": "', b'"version": "9', 1),
+        "kind": data.replace(b'"file"', b'"fire"'),
+    }[what]  # fmt: skip
+    assert damaged != data
+    path.write_bytes(damaged)
+    assert build(repo, "--out", str(repo / "docs"))["files"] == 6
+    assert books.contents(repo / "docs") == before
+
+
+def test_a_manifest_of_others_is_left(repo: Path) -> None:
+    write(repo, {"docs/manifest.json": '{\n "generator": "Another tool",\n "pages": {}\n}\n'})
+    assert "manifest.json" in concord("build", repo, "--out", repo / "docs", code=2).stderr
+
+
+def test_a_page_of_the_same_size_is_written_again(repo: Path) -> None:
+    build(repo)
+    before = books.contents(repo / ".concordance/book")
+    page = repo / ".concordance/book/a.py_docs.md"
+    page.write_bytes(page.read_bytes().replace(b"Tree", b"Free"))
+    claims = repo / ".concordance/book/.claims/plain.cpp_docs.md.json"
+    flip(claims, 7, 2)
+    build(repo)
+    assert books.contents(repo / ".concordance/book") == before
+
+
+def test_a_damaged_list_of_a_site(repo: Path) -> None:
+    out = repo / ".concordance/site"
+    build(repo, "--format", "html", "--out", str(out))
+    before = books.contents(out)
+    (out / "manifest.json").write_bytes((out / "manifest.json").read_bytes()[:300])
+    build(repo, "--format", "html", "--out", str(out))
+    assert books.contents(out) == before
+
+
+# --- `concord check --store`
+
+
+def test_check_store(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "own"))
+    assert "concord build" in concord("check", "--store", "--repo", repo, code=2).stderr
+    build(repo)
+    assert "as it was written" in concord("check", "--store", "--repo", repo).stdout
+    home = repo / ".concordance"
+    damaged = [home / "index.db", next(home.glob("pages-*.db")), next(home.rglob("*.term")), tmp_path / "own/facts.db"]
+    for path in damaged:
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+    found = json.loads(concord("check", "--store", "--repo", repo, "--json", code=1).stdout)
+    assert {Path(one["path"]) for one in found["damaged"]} >= set(damaged[:3])
+    build(repo)
+    concord("check", "--store", "--repo", repo)

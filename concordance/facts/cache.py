@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Iterable
 from hashlib import blake2b
 
+from .failures import is_of_disk, is_refusal
 from .schema import BESIDE, connect
 
 _DIGEST = 16  # bytes
@@ -29,17 +30,25 @@ class Cache:
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)
             self._open()
-        except (OSError, sqlite3.OperationalError):  # no permission, no space, locked
+        except OSError:
             self.close()
-        except sqlite3.Error:  # no database: nothing that could be lost with it
-            self.close()
-            self._anew()
+        except sqlite3.Error as error:
+            self._failed(error)
 
     def _open(self) -> None:
         self._connection = connect(self.path)
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = OFF")  # what a power cut loses is made anew
         self._connection.execute(_TABLE)
+
+    def _failed(self, error: sqlite3.Error) -> bool:
+        """Goes on without the cache where the disk is full, or the file locked or not to be written. Else it is damaged
+        and made anew, for nothing is lost with it. Says whether it was."""
+        self.close()
+        damaged = os.access(self.path, os.W_OK) if is_refusal(error) else not is_of_disk(error)
+        if damaged:
+            self._anew()
+        return damaged
 
     def _anew(self) -> None:
         try:
@@ -69,11 +78,27 @@ class Cache:
             sealed = ((key, _digest(key, packed) + packed) for key, packed in rows)
             self._connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", sealed)
             self._connection.execute("COMMIT")
-        except sqlite3.OperationalError:  # a full disk: go on without
-            self.close()
-        except sqlite3.Error:  # a broken file
+        except sqlite3.Error as error:
+            self._failed(error)
+
+    def drop_damaged(self) -> tuple[int, int]:
+        """Takes out all values that are damaged: how many, and of how many. Where the database itself is, all go."""
+        if self._connection is None:
+            return 0, 0
+        run, total = self._connection.execute, 0
+        try:
+            (total,) = run("SELECT count(*) FROM facts").fetchone()
+            bad = [row for row, key, packed in run("SELECT rowid, key, packed FROM facts") if not _checked(key, packed)]
+            sound = run("PRAGMA integrity_check(1)").fetchone() == ("ok",)
+            if sound:
+                self._connection.executemany("DELETE FROM facts WHERE rowid = ?", ((row,) for row in bad))
+                return len(bad), total
             self.close()
             self._anew()
+        except sqlite3.Error as error:
+            if not self._failed(error):
+                return 0, total
+        return total or 1, total or 1
 
     def trim(self) -> None:
         """Drops the oldest facts where there are too many."""
@@ -101,8 +126,8 @@ def _digest(key: bytes, packed: bytes | memoryview) -> bytes:
     return digest.digest()
 
 
-def _checked(key: bytes, value: object) -> bytes | None:
+def _checked(key: object, value: object) -> bytes | None:
     """What was kept under a key; None where the value is damaged, or another's."""
-    if not isinstance(value, bytes) or _digest(key, memoryview(value)[_DIGEST:]) != value[:_DIGEST]:
+    if not isinstance(key, bytes) or not isinstance(value, bytes):
         return None
-    return value[_DIGEST:]
+    return value[_DIGEST:] if _digest(key, memoryview(value)[_DIGEST:]) == value[:_DIGEST] else None

@@ -19,6 +19,11 @@ def is_of_disk(error: Exception) -> bool:
     return isinstance(error, OSError) or _code(error) in _DISK
 
 
+def is_refusal(error: Exception) -> bool:
+    """Whether SQLite would not open or write a file: it may not, or what the file says of its format is damaged."""
+    return _code(error) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+
+
 def is_no_space(error: Exception) -> bool:
     """Whether there is no room on it."""
     if isinstance(error, OSError):

@@ -264,6 +264,14 @@ def _note(folder: str) -> _Note | None:
     return note if there and not filesums.damaged(place, _MADE) else None
 
 
+def damaged(folder: str) -> list[str]:
+    """The files of an index that are not as they were written; all are read."""
+    place = os.path.join(folder, "text")
+    if checksums.read_record(os.path.join(place, _MADE), _Note) is None:
+        return [_MADE]
+    return filesums.damaged(place, _MADE, trusting=False)
+
+
 def _has_links(place: str) -> bool:
     """Whether anything of an index leads elsewhere: a repository may come with one of its own making."""
     tops = os.walk(place)

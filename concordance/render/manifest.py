@@ -19,14 +19,13 @@ from typing import NamedTuple
 
 from concordance import plainfile
 from concordance.collect import own
-from concordance.collect.own import CLAIM, CLAIMS, GENERATOR, MANIFEST
+from concordance.collect.own import CLAIM, CLAIMS, GENERATOR, MANIFEST, SIGN
 from concordance.confined import ConfinedFolder, NotFollowed, NotRegular, is_inside
 from concordance.errors import UserError
 from concordance.render.addresses import claims_of
 from concordance.version import VERSION
 
 _ASIDE = re.compile(r"\d+\.new")  # a file that is being written, named by its process
-_OURS = (CLAIM, f'{{\n "generator": "{GENERATOR}"'.encode())  # how claims and a manifest begin
 
 
 class Written(NamedTuple):
@@ -46,6 +45,7 @@ class Listed(NamedTuple):
 
     pages: dict[str, Written]
     unfinished: bool = False  # the run that began to write was stopped, so there may be pages that it does not name
+    sound: bool = True  # it begins as this program would write it for these pages
 
 
 def digest(data: bytes) -> str:
@@ -54,25 +54,31 @@ def digest(data: bytes) -> str:
 
 
 def read(out: str) -> Listed:
-    """The pages that the last run wrote into a folder; none where there is no manifest of ours."""
+    """The pages that the last run wrote into a folder; none where there is no manifest of ours. A damaged one names
+    none, and is unfinished."""
+    data = b""
     try:
         with plainfile.opened(os.path.join(out, MANIFEST)) as file:
-            known = json.load(file)
+            data = file.read()
+        known = json.loads(data)
         if known["generator"] != GENERATOR:
-            return Listed({})
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return Listed({}, own.is_like(data, SIGN), False)
+    except OSError:
         return Listed({})
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return Listed({}, own.is_like(data, SIGN), False)
     try:
         pages = {page: Written(page, *row) for page, row in known["pages"].items() if own.is_page(page)}
-        return Listed(pages, bool(known.get("unfinished")))
+        sound = data.startswith(_head(_counted(pages.values())).encode())
+        return Listed(pages, bool(known.get("unfinished")), sound)
     except (KeyError, TypeError, AttributeError):  # of another version
-        return Listed({}, True)
+        return Listed({}, True, False)
 
 
 def mark(pages: Iterable[Written]) -> str:
     """What is another where other pages, or the same with other words, are listed."""
-    known = sorted(f"{row.page}\0{row.checksum}{row.claims_checksum}" for row in pages)
-    return digest("\0".join(known).encode("utf-8", "backslashreplace"))
+    known = sorted("\0".join(map(str, row)) for row in pages)
+    return digest("\0\0".join(known).encode("utf-8", "backslashreplace"))
 
 
 def version(out: str) -> str:
@@ -109,17 +115,23 @@ def tidy(folder: ConfinedFolder) -> None:
 
 def listing(pages: Collection[Written], unfinished: bool) -> bytes:
     """The list of all pages."""
-    counts = {"pages": len(pages), "bytes": sum(row.size for row in pages), "claims": sum(row.claims for row in pages)}
-    return _listed(pages, {"counts": counts, **({"unfinished": True} if unfinished else {})})
+    return _listed(pages, {**_counted(pages), **({"unfinished": True} if unfinished else {})})
+
+
+def _counted(pages: Collection[Written]) -> dict[str, object]:
+    totals = {"pages": len(pages), "bytes": sum(row.size for row in pages), "claims": sum(row.claims for row in pages)}
+    return {"counts": totals}
 
 
 def _listed(pages: Iterable[Written], more: dict[str, object]) -> bytes:
-    rows = sorted(pages)
-    columns = list(Written._fields[1:])
-    listed = ",\n".join(map(_line, rows))
-    head = {"generator": GENERATOR, "version": VERSION, **more, "columns": columns}
-    text = json.dumps(head, indent=1)[:-2] + f',\n "pages": {{\n{listed}\n }}\n}}\n'
-    return text.encode("utf-8", "backslashreplace")
+    listed = ",\n".join(map(_line, sorted(pages)))
+    return f"{_head(more)}{listed}\n }}\n}}\n".encode("utf-8", "backslashreplace")
+
+
+def _head(more: dict[str, object]) -> str:
+    """How the list begins."""
+    head = {"generator": GENERATOR, "version": VERSION, **more, "columns": list(Written._fields[1:])}
+    return json.dumps(head, indent=1)[:-2] + ',\n "pages": {\n'
 
 
 @cache
@@ -139,7 +151,7 @@ def put(folder: ConfinedFolder, path: str, data: bytes, begin: Callable[[], None
     else:
         if there == data:
             return False
-        if there and not (own.is_ours(there) or there.startswith(_OURS)):
+        if there and not (own.is_ours(there) or own.is_like(there, SIGN if path == MANIFEST else CLAIM)):
             raise Taken(folder.path, [path])
     if begin is not None:
         begin()
@@ -219,19 +231,59 @@ def files(out: str) -> Iterator[str]:
 
 
 def astray(out: str, pages: dict[str, Written]) -> list[str]:
-    """The pages that are not there as they were written, by their sizes: asked before each run, so it must cost
-    little."""
-    return [page for page, row in pages.items() if not _is_there(out, page, row)]
+    """The pages that are not there as they were written. It is asked before each run and must cost little: a file is
+    compared by its digest only where it was changed after the manifest, which is written last."""
+    path = os.path.join(out, MANIFEST)
+    try:
+        written = os.lstat(path).st_ctime_ns
+    except OSError:
+        return list(pages)
+    found, later = [], False
+    for page, row in pages.items():
+        status = _status(out, page, row)
+        if status is None:
+            found.append(page)
+        elif status > written:
+            later = True
+            found += [] if _is_as_listed(out, row) else [page]
+    if later and not found:
+        with suppress(OSError):  # the next run need not look at them again
+            os.utime(path)
+    return found
 
 
-def _is_there(out: str, page: str, row: Written) -> bool:
+def _status(out: str, page: str, row: Written) -> int | None:
+    """When a page or its claims were last changed; None where they are not there, or of another size."""
     try:
         found = os.lstat(os.path.join(out, page))
-        if row.claims and not os.lstat(os.path.join(out, claims_of(page))).st_size:  # a power cut may leave it empty
-            return False
+        beside = os.lstat(os.path.join(out, claims_of(page))) if row.claims else found
     except OSError:
+        return None
+    if found.st_size != row.size or not stat.S_ISREG(found.st_mode) or not beside.st_size:
+        return None  # a power cut may leave a file empty
+    return max(found.st_ctime_ns, beside.st_ctime_ns)
+
+
+def edited(out: str, pages: Iterable[Written]) -> list[str]:
+    """Those pages that are not, byte for byte, what their manifest lists."""
+    return [row.page for row in pages if not _is_as_listed(out, row)]
+
+
+def _is_as_listed(out: str, row: Written) -> bool:
+    data = contents(os.path.join(out, row.page))
+    if data is None or digest(data) != row.checksum:
         return False
-    return found.st_size == row.size and stat.S_ISREG(found.st_mode)
+    beside = contents(os.path.join(out, claims_of(row.page)))
+    return (digest(beside) if beside is not None else "") == row.claims_checksum
+
+
+def contents(path: str) -> bytes | None:
+    """The bytes of a regular file; None where there is none."""
+    try:
+        with plainfile.opened(path) as file:
+            return file.read()
+    except OSError:
+        return None
 
 
 def collisions(out: str, planned: Iterable[str], before: dict[str, Written]) -> list[str]:
@@ -272,7 +324,7 @@ def _is_ours(path: str) -> bool:
         return False
     if os.path.basename(path) == MANIFEST:
         with open(path, "rb") as file:
-            return file.read(len(_OURS[1])) in (_OURS[1], b"")
+            return own.is_like(file.read(len(SIGN)), SIGN)
     return not os.path.getsize(path) or own.is_written(path)
 
 

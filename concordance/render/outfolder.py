@@ -9,14 +9,18 @@ lay beside the pages of our own book stays, and is no reason to refuse.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from contextlib import closing
 
 from concordance.collect import own
-from concordance.collect.own import CLAIMS, FRONT, GENERATOR, MANIFEST
+from concordance.collect.own import CLAIMS, FRONT, GENERATOR, MANIFEST, SIGN
 from concordance.confined import ConfinedFolder, NotFollowed
 from concordance.errors import UserError
+from concordance.version import VERSION
 
+SITE_HEAD = {"generator": GENERATOR, "version": VERSION, "site": True}  # how the manifest of a site begins
+_SITE_SIGN = json.dumps(SITE_HEAD, indent=1)[:-2].encode()
 ASIDE = ".writing"  # the folder in a site where files are until they are whole
 _BEGINNING = 200  # bytes in which a manifest says whose it is
 # What a folder may hold and still count as empty: how git keeps one, or publishes it, and what a killed run leaves.
@@ -34,12 +38,15 @@ def check(out: str, controlled: Iterable[str], site: bool) -> None:
         if not names:
             return
         beginning = _read(folder, MANIFEST)[:_BEGINNING]
-        if is_of_site(beginning):
+        if MANIFEST in names and not beginning.strip(b"\0"):
+            return  # a power cut can leave a file empty, or full of zeros
+        if beginning and is_of_site(beginning):
             if site:
                 return
             advice = "Name another folder (--out), or remove this one first"
             raise UserError(f"{out} holds a site, and a book in Markdown would mix with it", advice)
-        if _is_of_book(beginning) or any(own.is_ours(_read(folder, name)) for name in ("index.md", FRONT)):
+        written = any(own.is_ours(_read(folder, name)) for name in ("index.md", FRONT))
+        if written or (beginning and _is_of_book(beginning)):
             if not site:
                 return
             advice = "Name another folder (--out), or remove this one first"
@@ -53,12 +60,13 @@ def check(out: str, controlled: Iterable[str], site: bool) -> None:
 
 
 def is_of_site(beginning: bytes) -> bool:
-    """True if a manifest that begins so is that of a site."""
-    return _is_of_book(beginning) and b'"site": true' in beginning[:_BEGINNING]
+    """True if a manifest that begins so is that of a site; some of its bytes may be damaged."""
+    exact = own.is_manifest(beginning) and b'"site": true' in beginning[:_BEGINNING]
+    return exact or own.is_like(beginning, _SITE_SIGN)
 
 
 def _is_of_book(beginning: bytes) -> bool:
-    return f'"generator": "{GENERATOR}"'.encode() in beginning[:_BEGINNING]
+    return own.is_manifest(beginning) or own.is_like(beginning, SIGN)
 
 
 def _read(folder: ConfinedFolder, name: str) -> bytes:

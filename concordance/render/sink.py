@@ -7,14 +7,12 @@ everything as it is, so that a book that somebody else keeps can be checked.
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 
 from concordance.collect.own import MANIFEST
 from concordance.confined import ConfinedFolder
 
 from . import manifest
-from .addresses import claims_of
 from .manifest import Begin, Written
 
 
@@ -62,14 +60,14 @@ class Untouched(Sink):
 
     def astray(self, pages: dict[str, Written]) -> list[str]:
         """The same, byte for byte."""
-        return edited(self.out, pages.values())
+        return manifest.edited(self.out, pages.values())
 
     def tidy(self) -> None:
         """Leaves it."""
 
     def put(self, path: str, data: bytes) -> bool:
         """Whether a file does not say this."""
-        return read(os.path.join(self.out, path)) != data
+        return manifest.contents(os.path.join(self.out, path)) != data
 
     def drop(self, path: str) -> bool:
         """Whether a file is there."""
@@ -86,27 +84,3 @@ class Untouched(Sink):
 
 def _nothing() -> None:
     """Begins nothing."""
-
-
-def edited(out: str, pages: Iterable[Written]) -> list[str]:
-    """Those pages that are not, byte for byte, what their manifest lists."""
-    return [row.page for row in pages if not _is_as_listed(out, row)]
-
-
-def _is_as_listed(out: str, row: Written) -> bool:
-    data = read(os.path.join(out, row.page))
-    if data is None or manifest.digest(data) != row.checksum:
-        return False
-    beside = read(os.path.join(out, claims_of(row.page)))
-    return (manifest.digest(beside) if beside is not None else "") == row.claims_checksum
-
-
-def read(path: str) -> bytes | None:
-    """The bytes of a regular file; None where there is none."""
-    try:
-        if not stat.S_ISREG(os.lstat(path).st_mode):
-            return None
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError:
-        return None

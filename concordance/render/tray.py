@@ -16,7 +16,6 @@ from typing import NamedTuple
 from concordance.collect.own import GENERATOR, MANIFEST
 from concordance.confined import ConfinedFolder, NotFollowed, NotRegular, is_inside
 from concordance.errors import UserError
-from concordance.version import VERSION
 
 from . import manifest, outfolder
 from .manifest import digest
@@ -86,8 +85,7 @@ class Tray:
         self._folder.write(f"{outfolder.ASIDE}/{os.getpid()}", address, data)  # one at a time
 
     def _list(self, rows: Mapping[str, Put], unfinished: bool) -> None:
-        head: dict[str, object] = {"generator": GENERATOR, "version": VERSION, "site": True}
-        head |= {"unfinished": True} if unfinished else {}
+        head = {**outfolder.SITE_HEAD, **({"unfinished": True} if unfinished else {})}
         listed = ",\n".join(f"  {json.dumps(page)}: {json.dumps(list(rows[page]))}" for page in sorted(rows))
         columns = json.dumps(list(Put._fields))
         text = json.dumps(head, indent=1)[:-2] + f',\n "columns": {columns},\n "pages": {{\n{listed}\n }}\n}}\n'
@@ -103,7 +101,7 @@ def _listed(folder: ConfinedFolder) -> tuple[dict[str, Put], bool]:
     try:
         known = json.loads(data)
         if known["generator"] != GENERATOR or known["site"] is not True:
-            return {}, False
+            return {}, outfolder.is_of_site(data)
         rows = {str(page): Put(str(row[0]), int(row[1])) for page, row in known["pages"].items()}
         return rows, bool(known.get("unfinished"))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):

@@ -17,6 +17,7 @@ import msgspec
 from concordance import plainfile, settings
 from concordance.config import cache_folder
 from concordance.facts import versions
+from concordance.facts.checksums import read_record, write_record
 
 from .frames import Found
 
@@ -56,20 +57,13 @@ def _place(root: str, live: bool) -> str:
 
 def kept(root: str, version: str, live: bool) -> Found | None:
     """The front page of a version; None where it is not known."""
-    try:
-        with open(_place(root, live), "rb") as file:
-            found = msgspec.msgpack.decode(file.read(), type=_Kept)
-    except (OSError, msgspec.MsgspecError):
-        return None
-    return found.found if found.version == version else None
+    found = read_record(_place(root, live), _Kept)
+    return found.found if found is not None and found.version == version else None
 
 
 def keep(root: str, version: str, live: bool, found: Found) -> None:
     """Keeps it for the next start; where that is not possible, that start takes longer."""
     place = _place(root, live)
-    aside = f"{place}.{os.getpid()}.new"
     with suppress(OSError):
         os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
-        with open(aside, "wb") as file:
-            file.write(msgspec.msgpack.encode(_Kept(version, found)))
-        os.replace(aside, place)
+        write_record(place, _Kept(version, found))

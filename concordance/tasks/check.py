@@ -1,4 +1,4 @@
-"""`concord check`: says whether the book is as it would be written now."""
+"""`concord check`: says whether the book is as it would be written now, or whether what is kept is undamaged."""
 
 from __future__ import annotations
 
@@ -9,23 +9,32 @@ import click
 
 from concordance import api, options, terminal
 from concordance.collect.source import find_root
+from concordance.signs import visible
 
 
 @click.command("check")
 @click.option("--repo", help="The repository (default: the one around the current folder).")
 @options.of_a_book
+@click.option("--store", is_flag=True, help="Check store, text index and cache for damage instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(repo: str | None, wishes: options.Wishes, as_json: bool) -> None:
+def command(repo: str | None, wishes: options.Wishes, store: bool, as_json: bool) -> None:
     """Say whether the book is current: whether `concord build` with the same options would change anything in it.
 
     Exit code 1 where it would, or where there is no book; each page is named with the reason, where it is known.
     Nothing in the book is touched.
 
+    With --store, everything that is kept of the repository is read and compared with its checksums: the store, the
+    full-text index, the notes about pages, and the cache of facts. Exit code 1 where anything is damaged.
+
     \b
     concord check --out docs
     concord check --repo ~/src/pytorch --json
+    concord check --store
     """
     root = repo if repo is not None else find_root(".")
+    if store:
+        _check_store(root, as_json)
+        return
     with terminal.Bar() as bar:
         found = api.check(root, wishes.out, wishes.of(root), wishes.jobs, bar.show)
     if as_json:
@@ -35,4 +44,17 @@ def command(repo: str | None, wishes: options.Wishes, as_json: bool) -> None:
     else:
         terminal.print_compared(found, repo, wishes.out)
     if found.is_stale:
+        sys.exit(1)
+
+
+def _check_store(root: str, as_json: bool) -> None:
+    with terminal.Bar() as bar:
+        found = api.check_store(root, bar.show)
+    if as_json:
+        click.echo(json.dumps({"sound": not found, "damaged": [one._asdict() for one in found]}))
+    else:
+        for one in found:
+            click.echo(visible(f"{one.path}: {one.problem}. {one.advice}."))
+        click.echo(f"{len(found):,} damaged" if found else "All that is kept is as it was written.")
+    if found:
         sys.exit(1)
