@@ -4,7 +4,8 @@ In: `$CORPUS`, a folder that holds checkouts named `pytorch`, `torch-wheel` and,
 (those that are missing are passed over, and said); some of the words `speed` (or a
 checkout's name), `python`, `c`, `answers`, `imports`, `names`, `cppnames`,
 `search`, `tests` and `diff`, to measure only that; `rules` and a repository, to draw findings to be read; or `kills`,
-to kill builds at random moments, `updates`, to update a repository a thousand times under load, `hostile`, to build repositories that mean harm, and `site` and a repository, to serve
+to kill builds at random moments, `updates`, to update a repository a thousand times under load, `damage`, to flip bits,
+`hostile`, to build repositories that mean harm, and `site` and a repository, to serve
 it; or `public` and a repository with its documents, to compare public names with theirs;
 or `bridges` and a repository, to see what they cost; or `repetition`, to read files of one repeated token. Out: a table on standard output.
 Speed is a ratio to `ctags -R` in the same run, for machines differ and are noisy.
