@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import books
 import pytest
-from program import write
+from program import TREE, write
 
 from bench import editrepo
 from concordance import api, plugins, writing
@@ -100,3 +101,16 @@ def test_a_page_that_was_looked_at_before_workers_were_forked_is_made_again(
         write(clean, {path: (root / path).read_text()})
     api.book(str(clean), str(clean / ".concordance/book"), Book(), 2)
     assert [page for page, data in books.contents(clean / ".concordance/book").items() if data != ours[page]] == []
+
+
+def test_no_function_of_an_index_is_memoised_for_the_whole_process() -> None:
+    """`functools.cache` keeps a value without what was read for it, and beyond the index; plain values have no reads."""
+    found = []
+    for path in sorted((TREE / "concordance/query").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            for mark in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+                called = mark.func if isinstance(mark, ast.Call) else mark
+                if ast.unparse(called).rpartition(".")[2] in ("cache", "lru_cache"):
+                    kinds = {ast.unparse(one.annotation) for one in node.args.args if one.annotation}
+                    found += [f"{path}: {node.name}"] if not kinds <= {"str", "int", "bool"} else []
+    assert not found
