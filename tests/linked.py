@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from concordance.extract import engine, macros
 from concordance.facts.handed import Linkable
+from concordance.facts.linkrows import LinkedFile
 from concordance.facts.pack import pack, unpack_links
 from concordance.link.linker import Linker
 from concordance.link.tree import Tree
@@ -34,12 +36,18 @@ class Repository:
             rows.append(Linkable(number, base, path, language, Category.SOURCE, len(flows[number])))
             ledger.append(File(path, language, Category.SOURCE, "", "utf-8", len(text), 1, "", "", "", 0))
             base += 1 + len(facts.symbols)
-        self.rows = rows
-        self.linker = Linker(Tree(str(root), ledger), rows, flows.__getitem__)
-        self.linker.prepare()
-        numbers = [number for number, row in enumerate(rows) if row.size]
-        order = reversed(numbers) if backwards else numbers
-        self.links = {rows[number].path: self.linker.link(number) for number in order}
+        self.rows, self._root, self._ledger, self._flows = rows, str(root), ledger, flows
+        self.numbers = [number for number, row in enumerate(rows) if row.size]
+        self.links = self.link([self.numbers[::-1] if backwards else self.numbers])
+
+    def link(self, batches: Iterable[Iterable[int]]) -> dict[str, LinkedFile]:
+        """Links files in some order, each batch by a linker that knows nothing yet, as in a process of its own."""
+        found: dict[str, LinkedFile] = {}
+        for batch in batches:
+            linker = Linker(Tree(self._root, self._ledger), self.rows, self._flows.__getitem__)
+            linker.prepare()
+            found |= {self.rows[number].path: linker.link(number) for number in batch}
+        return found
 
     def said(self, identity: int) -> str:
         """An id for people: path#key, or the path of a file."""

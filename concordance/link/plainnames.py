@@ -7,13 +7,19 @@ members of files, of classes (through their bases) and of names whose type is wr
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from concordance.model import TYPES, Given, Import, Kind, Op, Trust, unpacked
 
+from .solver import Solver
 from .world import Found, Loaded, World
 
 Place = tuple[Loaded, int]  # a symbol of a file; -1 is the file itself
-_DEEPEST = 24
+_DEEPEST = 24  # classes above one that are looked through
+_PLACE, _TYPE, _OFFERED, _BASES = range(4)  # kinds of questions: of an expression, its type, a file's name, a class
+_Question = tuple[int, Loaded, Any]
+_FOLLOWED = frozenset((Op.LOOKUP, Op.IMPORT, Op.PACKAGE, Op.MEMBER))
 _PARTS = re.compile(r"[/.:]+")
 
 
@@ -27,7 +33,14 @@ class PlainNames:
         for number, row in enumerate(world.files if package else ()):
             if row.language in languages and row.size:
                 self._folders.setdefault(row.path.rpartition("/")[0], []).append(number)
-        self._bases: dict[int, list[int]] = {}
+        self._known: dict[_Question, Any] = {}
+        self._work: tuple[Callable[[Loaded, Any], Any], ...] = (
+            self._find_place, self._find_type, self._find_offered, self._find_bases,
+        )  # fmt: skip
+        self._solver: Solver[_Question, Any] = Solver(
+            lambda question: self._work[question[0]](*question[1:]), self._known.__setitem__, None,
+            lambda old, new: old or new,
+        )  # fmt: skip
         self._outlying: dict[int, dict[tuple[str, str], int]] = {}
 
     # --- what is asked
@@ -48,33 +61,36 @@ class PlainNames:
             rows.append(Found(use, place[0].id(place[1]), trust, rule))
         return rows
 
-    def bases(self, file: Loaded, symbol: int) -> list[int]:
+    def bases(self, file: Loaded, symbol: int) -> Sequence[int]:
         """The ids of a class's bases."""
-        identity = file.id(symbol)
-        if identity not in self._bases:
-            self._bases[identity] = []  # of a class that is above itself
-            places = [self.place(file, value) for value in file.said(symbol, Given.BASE)]
-            self._bases[identity] = [p[0].id(p[1]) for p in places if p is not None and p != (file, symbol)]
-        return self._bases[identity]
+        return self._ask((_BASES, file, symbol)) or ()
+
+    def _ask(self, question: _Question) -> Any:
+        return self._known[question] if question in self._known else self._solver.ask(question)
+
+    def _find_bases(self, file: Loaded, symbol: int) -> tuple[int, ...]:
+        places = [self.place(file, value) for value in file.said(symbol, Given.BASE)]
+        return tuple(p[0].id(p[1]) for p in places if p is not None and p != (file, symbol))
 
     # --- where expressions lead
 
-    def place(self, file: Loaded, expression: int, depth: int = 0) -> Place | None:
+    def place(self, file: Loaded, expression: int) -> Place | None:
         """What an expression names."""
-        op, left, right = file.op[expression], file.left[expression], file.right[expression]
-        if depth > _DEEPEST:
-            return None
+        op, left = file.op[expression], file.left[expression]
         if op == Op.SYMBOL:
             return file, left
         if op == Op.NAME:
             return self._variable(file, left)
+        found: Place | None = self._ask((_PLACE, file, expression)) if op in _FOLLOWED else None
+        return found
+
+    def _find_place(self, file: Loaded, expression: int) -> Place | None:
+        op, left, right = file.op[expression], file.left[expression], file.right[expression]
         if op == Op.LOOKUP:
             return self._outside(file, file.names[left])
-        if op in (Op.IMPORT, Op.PACKAGE):
-            return self._imported(file, left)
         if op == Op.MEMBER:
-            return self._member(file, left, file.names[right], depth)
-        return None
+            return self._member(file, left, file.names[right])
+        return self._imported(file, left)
 
     def _variable(self, file: Loaded, variable: int) -> Place | None:
         symbol = file.variable_symbol[variable]
@@ -93,31 +109,32 @@ class PlainNames:
         numbers = self.world.number
         return [self.world.load(numbers[path]) for path in targets[place].paths if path in numbers] if targets else []
 
-    def _imported(self, file: Loaded, place: int, hops: int = 0) -> Place | None:
+    def _imported(self, file: Loaded, place: int) -> Place | None:
         row: Import = file.flow.imports[place]
         files = self._files(file, place)
         if not row.name or row.name == "*":
             return (files[0], -1) if files else None
         for other in files:
-            found = self._offered(other, row.name, hops)
+            found = self._offered(other, row.name)
             if found is not None:
                 return found
         return (files[0], -1) if files and row.name == "default" else None
 
-    def _offered(self, file: Loaded, name: str, hops: int = 0) -> Place | None:
+    def _offered(self, file: Loaded, name: str) -> Place | None:
         """What a file offers under a name: its own, or one that it hands on."""
         own = self._own(file, name)
-        if own is not None or hops > _DEEPEST:
-            return own
+        found: Place | None = own if own is not None else self._ask((_OFFERED, file, name))
+        return found
+
+    def _find_offered(self, file: Loaded, name: str) -> Place | None:
         for place, row in enumerate(file.flow.imports):
             if row.form == "export" and name == (row.alias or row.name):
-                return self._imported(file, place, hops + 1)
+                return self._imported(file, place)
             if row.name == "*" and row.form == "export":
                 for other in self._files(file, place):
-                    if other.number != file.number:
-                        found = self._offered(other, name, hops + 1)
-                        if found is not None:
-                            return found
+                    found = self._offered(other, name) if other.number != file.number else None
+                    if found is not None:
+                        return found
         return None
 
     def _own(self, file: Loaded, name: str) -> Place | None:
@@ -152,10 +169,10 @@ class PlainNames:
                         return found
         return None
 
-    def _member(self, file: Loaded, receiver: int, name: str, depth: int) -> Place | None:
+    def _member(self, file: Loaded, receiver: int, name: str) -> Place | None:
         if file.op[receiver] == Op.SUPER:
             return self._first(self._above((file, file.left[receiver] - 1))[1:], name)
-        place = self.place(file, receiver, depth + 1)
+        place = self.place(file, receiver)
         if place is not None and place[1] < 0:
             for number in self._package_of(place[0]):
                 found = self._offered(self.world.load(number), name)
@@ -165,7 +182,7 @@ class PlainNames:
         if place is None or place[0].kind(place[1]) not in TYPES:
             if place is not None and place[0].kind(place[1]) == Kind.NAMESPACE:
                 return self._inside(place, name) or self._in_module(place, name)
-            place = self.type(file, receiver, depth + 1)
+            place = self.type(file, receiver)
         if place is None:
             return None
         return self._first(self._above(place), name)
@@ -222,17 +239,19 @@ class PlainNames:
                     found.append(self.world.owner(identity))
         return found
 
-    def type(self, file: Loaded, expression: int, depth: int = 0) -> Place | None:
+    def type(self, file: Loaded, expression: int) -> Place | None:
         """The class of what an expression is, where it is written beside its name."""
-        if depth > _DEEPEST:
-            return None
+        found: Place | None = self._ask((_TYPE, file, expression))
+        return found
+
+    def _find_type(self, file: Loaded, expression: int) -> Place | None:
         if file.op[expression] == Op.OF_TYPE:
-            return self._class(self.place(file, file.left[expression], depth + 1))
+            return self._class(self.place(file, file.left[expression]))
         values: list[int] = []
         if file.op[expression] == Op.NAME:
             values = file.values[file.left[expression]]
         else:
-            place = self.place(file, expression, depth + 1)
+            place = self.place(file, expression)
             if place is not None and place[1] >= 0:
                 file, symbol = place
                 parent = file.symbol_parent[symbol] - 1
@@ -241,7 +260,7 @@ class PlainNames:
                 values = file.values[variable] if variable is not None else []
         for value in values:
             if file.op[value] == Op.OF_TYPE:
-                found = self._class(self.place(file, file.left[value], depth + 1))
+                found = self._class(self.place(file, file.left[value]))
                 if found is not None:
                     return found
         return None
