@@ -218,3 +218,15 @@ def test_a_fault_leaves_nothing_open() -> None:
         solver.ask(0)
     faulty.clear()
     assert solver.ask(0) == 7
+
+
+def test_a_compiled_base_does_not_depend_on_how_far_away_it_is_asked_for(tmp_path: Path) -> None:
+    files = {
+        "pkg/__init__.py": "",
+        "pkg/a.py": "from pkg import _C\n\n\nclass One(_C.Base):\n    pass\n\n\nx = _C.Make()\n\n\nclass Two(x.Next):\n    pass\n",
+        "pkg/b.py": "from pkg.a import Two, One\n\ny = Two().Go()\nz = y.Go()\nz.run()\nOne().run()\n",
+        "pkg/c.py": "from pkg.a import Two\n\nTwo().run()\n",
+    }
+    made = _repository(tmp_path, files)
+    assert any(linked.asks for linked in made.links.values())
+    assert not _differing(made)

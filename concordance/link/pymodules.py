@@ -18,6 +18,7 @@ from typing import NamedTuple
 from concordance.model import Trust
 
 from .crossing import Crossing, Row, Stated
+from .solver import Solver
 
 C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
 STUBS = (".pyi", ".pyi.in")
@@ -44,7 +45,11 @@ class Modules:
     def __init__(self, crossing: Crossing) -> None:
         self._crossing = crossing
         self.stated = list(_spelled([*crossing.ends("cpython"), *crossing.ends("pybind")]))
-        self._known: dict[tuple[int, str], tuple[Named, ...]] = {}
+        self._known: dict[tuple[Row, str], tuple[Named, ...]] = {}
+        # A root that leads back to itself has no name by that.
+        self._solver: Solver[tuple[Row, str], tuple[Named, ...]] = Solver(
+            lambda key: _best(self._named(*key)), self._known.__setitem__, (), lambda old, new: old or new
+        )
         self._modules: dict[tuple[int, str], Stated] = {}
         self.types: dict[tuple[int, str], Stated] = {}
         self._types_named: dict[str, list[Stated]] = {}
@@ -173,7 +178,7 @@ class Modules:
         for call, trust in self._handed.get((one.file.base + 1 + int(place), argument), ()):
             full = _GIVEN.sub(lambda match, call=call: more(call, match[1]) or match[0], name)  # type: ignore[misc]
             if "{" not in full:
-                found += _at_most(below(self._from(call, 0), full), trust)
+                found += _at_most(below(self._from(call), full), trust)
         return _best(found)
 
     def of(self, one: Stated) -> tuple[Named, ...]:
@@ -181,38 +186,32 @@ class Modules:
         path = more(one, "path")
         return below(self.root(one.file, more(one, "in")), path)
 
-    def root(self, file: Row, root: str, deep: int = 0) -> tuple[Named, ...]:
+    def root(self, file: Row, root: str) -> tuple[Named, ...]:
         """The names of a root of a file."""
-        key = (file.id, root)
-        known = self._known.get(key)
-        if known is None:
-            if deep > _DEEPEST:
-                return ()
-            self._known[key] = ()  # a root that leads back to itself has no name by that
-            known = self._known[key] = _best(self._named(file, root, deep + 1))
-        return known
+        known = self._known.get((file, root))
+        return known if known is not None else self._solver.ask((file, root))
 
-    def _named(self, file: Row, root: str, deep: int) -> Iterable[Named]:
+    def _named(self, file: Row, root: str) -> Iterable[Named]:
         kind, _, name = root.partition(":")
         if kind == "is":
             return [Named(name, Trust.EXACT)]
         if kind == "init":
             return self._extension(name, file)
         if kind == "def":
-            return self._described(file, root, deep)
+            return self._described(file, root)
         if kind == "type":
-            return self._type(file, root, deep)
+            return self._type(file, root)
         if kind == "table":
-            return [n for one in self._used.get((file.id, root), ()) for n in self._from(one, deep)]
+            return [n for one in self._used.get((file.id, root), ()) for n in self._from(one)]
         place, _, argument = name.partition(":")
         identity = file.base + 1 + int(place or -1)
         calls = self._handed.get((identity, argument), ())
-        return [named for call, trust in calls for named in _at_most(self._from(call, deep), trust)]
+        return [named for call, trust in calls for named in _at_most(self._from(call), trust)]
 
-    def _from(self, one: Stated, deep: int) -> tuple[Named, ...]:
-        return below(self.root(one.file, more(one, "in"), deep), more(one, "path"))
+    def _from(self, one: Stated) -> tuple[Named, ...]:
+        return below(self.root(one.file, more(one, "in")), more(one, "path"))
 
-    def _described(self, file: Row, root: str, deep: int) -> Iterable[Named]:
+    def _described(self, file: Row, root: str) -> Iterable[Named]:
         """The names of a module that a PyModuleDef describes."""
         one = self._modules.get((file.id, root))
         if one is None:
@@ -220,19 +219,19 @@ class Modules:
         if "." in one.end.name:
             return [Named(one.end.name, Trust.EXACT)]
         adding = self._added.get((file.id, root), ())
-        added = [named for other in adding for named in below(self._from(other, deep), other.end.name)]
+        added = [named for other in adding for named in below(self._from(other), other.end.name)]
         if added:
             return added
         makers = self._initialises.get(file.id, [])
         name = one.end.name or (makers[0].end.name if len(makers) == 1 else "")
         return self._extension(name, file) if name else []
 
-    def _type(self, file: Row, root: str, deep: int) -> Iterable[Named]:
+    def _type(self, file: Row, root: str) -> Iterable[Named]:
         one = self.types.get((file.id, root))
         own = one.end.name if one is not None else ""
         found: list[Named] = []
         for other in self._added.get((file.id, root), ()):
-            found += below(self._from(other, deep), other.end.name or own.rpartition(".")[2])
+            found += below(self._from(other), other.end.name or own.rpartition(".")[2])
         if "." in own:
             module, _, name = own.rpartition(".")
             found += below(self._extension(module, file), name) if self._is_short(module) else [Named(own, Trust.EXACT)]

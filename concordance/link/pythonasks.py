@@ -13,6 +13,7 @@ from concordance.model import ROLES, Ask, Given, Op, Origin, Role, Trust, unpack
 from .pythonown import CLASS, INSTANCE, MODULE, OUTER, SUPER
 from .pythonroots import PythonModules
 from .pythonvalues import Evaluator
+from .solver import Solver
 from .world import Found, Loaded
 
 _DEEPEST = 20  # modules through which a compiled name is handed on
@@ -29,6 +30,9 @@ class Asks:
         self._values, self._world = values, values.world
         self._modules = self._world.tree.once(PythonModules)
         self._bases: dict[int, str] = {}
+        self._solver: Solver[int, str] = Solver(
+            self._find_compiled, self._bases.__setitem__, "", lambda old, new: old or new
+        )
         self._deep = 0  # names that are being followed to what made them
 
     def of(self, file: Loaded, found: list[Found]) -> list[Ask]:
@@ -179,8 +183,10 @@ class Asks:
         if len(callees) != 1 or -1 in callees or not known.keys().isdisjoint(callees):
             return ""
         self._deep += 1
-        found = self._spelled(file, callees.pop(), known)
-        self._deep -= 1
+        try:
+            found = self._spelled(file, callees.pop(), known)
+        finally:
+            self._deep -= 1
         return found if found.rpartition(".")[2].lstrip("_")[:1].isupper() else ""
 
     def _member(self, file: Loaded, use: int, known: dict[int, int]) -> str:
@@ -208,15 +214,20 @@ class Asks:
     def _compiled(self, identity: int) -> str:
         """The class of another language that a class extends, itself or by others; "" for none, or several."""
         found = self._bases.get(identity)
-        if found is None:
+        return found if found is not None else self._solver.ask(identity)
+
+    def _find_compiled(self, identity: int) -> str:
+        deep, self._deep = self._deep, 0  # what is kept must not depend on how far away it was asked for
+        try:
             homes = {
                 self._spelled(file, value, {})
                 for file, symbol in self._values.classes.order(identity)
                 for value in file.said(symbol, Given.BASE)
                 if file.op[value] in (Op.MEMBER, Op.NAME, Op.IMPORT) and not self._is_class(file, value)
             } - {""}
-            found = self._bases[identity] = homes.pop() if len(homes) == 1 else ""
-        return found
+        finally:
+            self._deep = deep
+        return homes.pop() if len(homes) == 1 else ""
 
     def _is_class(self, file: Loaded, expression: int) -> bool:
         """Whether a base is a class of the repository's own Python."""
