@@ -24,8 +24,9 @@ _UNKNOWN = -1  # a change time that is equal to none
 
 def with_known_times(entries: list[Entry], walked: int) -> list[Entry]:
     """The entries, without the change times that say nothing; the walk did not begin before `walked` (nanoseconds)."""
-    times = {(entry.changed, entry.altered) for entry in entries if entry.skip is Skip.NONE}
-    alike = len(times) == 1 and len(entries) > 1
+    times = ((entry.changed, entry.altered) for entry in entries if entry.skip is Skip.NONE)
+    first = next(times, None)
+    alike = len(entries) > 1 and all(one == first for one in times)
     late = walked - GRAIN
     return [
         entry._replace(altered=_UNKNOWN) if entry.altered and (alike or entry.altered >= late) else entry
@@ -41,16 +42,11 @@ def delta(
     changed, renewed = [], {}
     for entry in entries:
         file = files.get(entry.path)
-        same = file is not None and not (touched is not None and touched(entry)) and _is_same(root, file, entry)
-        if file is None or not same:
+        if file is None or (touched is not None and touched(entry)) or not _is_same(root, file, entry):
             changed.append(entry)
-        elif (now := _with_times(file, entry)) != file:
-            renewed[entry.path] = now
+        elif file.altered != entry.altered or file.changed != entry.changed or file.inode != entry.inode:
+            renewed[entry.path] = file._replace(changed=entry.changed, altered=entry.altered, inode=entry.inode)
     return changed, renewed
-
-
-def _with_times(file: File, entry: Entry) -> File:
-    return file._replace(changed=entry.changed, altered=entry.altered, inode=entry.inode)
 
 
 def _is_same(root: str, file: File, entry: Entry) -> bool:
@@ -64,6 +60,6 @@ def _is_same(root: str, file: File, entry: Entry) -> bool:
         return file.changed == entry.changed and not os.access(os.path.join(root, entry.path), os.R_OK)
     if file.skip in (Skip.SYMLINK, Skip.SUBMODULE):
         return False
-    if entry.altered != _UNKNOWN and _with_times(file, entry) == file:
+    if file.altered == entry.altered != _UNKNOWN and file.changed == entry.changed and file.inode == entry.inode:
         return True
     return batch.is_still(root, entry, file.digest)

@@ -6,6 +6,7 @@ import ctypes
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from typing import Any
 
 from bench.stored import dump as dump
 from concordance import batch
+from concordance.facts import checksums
 from concordance.facts.handed import Reading
 from concordance.facts.read import Facts
 from concordance.model import Entry
@@ -123,6 +125,16 @@ def ledger(folder: Path) -> dict[str, Any]:
     found = {file.path: file for file in files}
     assert len(found) == len(files)
     return found
+
+
+def alter_store(folder: Path, statement: str) -> None:
+    """Changes a store so that it matches its checksums: it is not damaged, but other than it should be."""
+    store = folder / ".concordance/index.db"
+    connection = sqlite3.connect(store)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+    checksums.seal(str(store))
 
 
 def bound() -> None:

@@ -575,16 +575,14 @@ def test_a_spoilt_store_is_made_anew(repo: Path, how: str) -> None:
         store.write_bytes(spoilt)
         write(repo, {name: text + "\n" for name, text in program.SAMPLE.items()})
     else:
-        connection = sqlite3.connect(store)
-        connection.execute(
+        program.alter_store(
+            repo,
             {
                 "schema": "UPDATE meta SET value = '999' WHERE key = 'schema'",
                 "table": "DROP TABLE symbol",
                 "values": "UPDATE facts SET packed = 'no facts'",
-            }[how]
+            }[how],
         )
-        connection.commit()
-        connection.close()
         write(repo, {name: text + "\n" for name, text in program.SAMPLE.items()})
     if how == "folder":
         assert "index.db" in concord("build", repo, code=1).stderr
@@ -669,10 +667,9 @@ def test_a_file_in_the_place_of_the_store(repo: Path) -> None:
 def test_a_store_of_the_repository_itself(repo: Path) -> None:
     """A store that came with a repository can be wrong, but it runs nothing and writes nowhere."""
     build(repo)
-    connection = sqlite3.connect(repo / ".concordance/index.db")
-    connection.execute("CREATE TRIGGER t AFTER INSERT ON file BEGIN SELECT writefile('/tmp/owned', 'x'); END")
-    connection.commit()
-    connection.close()
+    program.alter_store(
+        repo, "CREATE TRIGGER t AFTER INSERT ON file BEGIN SELECT writefile('/tmp/owned', 'x'); END"
+    )
     write(repo, {"a.py": "x = 1\n"})
     assert build(repo)["files"] == 6
     assert [row["name"] for row in ask("symbols", "a.py", cwd=repo)] == ["x"]

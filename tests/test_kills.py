@@ -238,10 +238,7 @@ def test_a_store_of_other_readers_around_a_kill(folder: Path) -> None:
     """It is made anew as a whole; until then the last one answers, with an index that is already the new one's."""
     before(folder)
     build(folder)
-    connection = sqlite3.connect(folder / ".concordance/index.db")
-    connection.execute("UPDATE meta SET value = 'others' WHERE key = 'readers'")
-    connection.commit()
-    connection.close()
+    program.alter_store(folder, "UPDATE meta SET value = 'others' WHERE key = 'readers'")
     (folder / "part/gone.py").unlink()
     stopped("the index is placed", folder)
     rows = ask("search", "tree", "--repo", folder, "--no-update")

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -252,10 +251,7 @@ def test_history_of_names_in_no_encoding(repo: Path) -> None:
 def test_other_readers(repo: Path) -> None:
     """A store that other readers have made is made anew."""
     run(repo)
-    connection = sqlite3.connect(repo / ".concordance/index.db")
-    connection.execute("UPDATE meta SET value = 'others' WHERE key = 'readers'")
-    connection.commit()
-    connection.close()
+    program.alter_store(repo, "UPDATE meta SET value = 'others' WHERE key = 'readers'")
     summary = run(repo)
     assert (summary.read, summary.unchanged) == (6, 0)
 
