@@ -53,7 +53,7 @@ def concord(
     """Runs the program to its end. Whatever it meets, it shows no traceback."""
     done = subprocess.run(
         [CONCORD, *map(str, args)], cwd=cwd, env=environment(**(env or {})), text=True, errors="surrogateescape",
-        stdin=subprocess.DEVNULL, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 120, **run},
+        **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 120, **run},
     )  # fmt: skip
     said = f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
     assert "Traceback" not in said, said

@@ -43,7 +43,7 @@ def test_pipes_in_place_of_tracked_files(repo: Path) -> None:
     git(repo, "commit", "-q", "-m", "more")
     for name in NAMES:
         _pipe(repo / name)
-    concord("build", ".", cwd=repo)
+    concord("build", ".", "--no-book", cwd=repo)
     with Facts(str(repo / ".concordance")) as facts:
         notes = {file.path: file.note for file in facts.files()}
     assert {name: notes[name] for name in NAMES} == dict.fromkeys(NAMES, "a named pipe")
@@ -52,14 +52,15 @@ def test_pipes_in_place_of_tracked_files(repo: Path) -> None:
 
 def test_pipes_in_place_of_our_own_files(repo: Path) -> None:
     concord("build", ".", "--no-book", cwd=repo)
-    _pipe(repo / ".concordance/index.db")
+    _pipe(repo / ".concordance/index.db-journal")  # which SQLite would read first
+    write(repo, {"a.py": "x = 2\n"})
     book = repo / ".concordance/book"
     book.mkdir()
     _pipe(book / "manifest.json")
     assert manifest.read(str(book)).pages == {}
     assert own.book(str(book), "") is None
     concord("build", ".", "--no-book", cwd=repo)
-    assert (repo / ".concordance/index.db").is_file()
+    assert not (repo / ".concordance/index.db-journal").is_fifo()
 
 
 def test_a_pipe_for_settings_is_named(repo: Path) -> None:
