@@ -1,8 +1,10 @@
-"""`python -m bench kills [CHECKOUT] [KILLS] [FILES]`: builds that are killed at random moments.
+"""`python -m bench kills [CHECKOUT] [KILLS] [FILES]`: programs that are sent signals at random moments.
 
-In: a checkout, of which some hundred files are taken, in two states. Out: a table: how many builds were killed in
-which stage, and what was found amiss: stores that do not open or say something that is neither the old nor the new,
-pages that are neither, pages that are lost, and builds that did not end where a clean one does.
+In: a checkout, of which some hundred files are taken, in two states. Out: a table: how many programs (first builds,
+updates, `watch`, `serve --watch`) were sent which signal (INT, TERM, HUP, KILL) in which stage, themselves or one of
+their processes, and what was found amiss: stores that do not open or say something that is neither the old nor the new,
+pages that are neither, pages that are lost, builds that did not end where a clean one does, processes that are left
+after 10 seconds, and temporary folders that the next build leaves.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
@@ -31,6 +34,7 @@ from concordance.render import manifest
 
 FILES = 100  # of the checkout, spread over it, where no number is said
 CHAIN = 8  # kills before a build may end
+PATIENCE = 180.0  # seconds that a program may take to end
 SEED = 5
 START = 0.5  # seconds, before the first step
 CONCORD = str(Path(sys.executable).parent / "concord")
@@ -49,7 +53,10 @@ class Bench:
 
     def __init__(self, checkout: Path, home: Path, files: int) -> None:
         self.root, self.home = home / "repo", home
-        self.env = {**os.environ, "CONCORDANCE_CACHE": str(home / "cache")}
+        (home / "tmp").mkdir()
+        own = {"CONCORDANCE_CACHE": str(home / "cache"), "TMPDIR": str(home / "tmp"), "PYTHONPATH": str(Path(__file__).parent.parent)}
+        self.env = {**os.environ, **own}
+        self.sent: Counter[str] = Counter()
         self.chance = random.Random(SEED)
         self.wrong: Counter[str] = Counter()
         self.examples: list[str] = []
@@ -82,18 +89,62 @@ class Bench:
         seconds: dict[str, float] = json.loads(done.stdout)["seconds"]
         return seconds
 
-    def killed(self, seconds: float) -> float:
-        """Starts a build and kills all of it after a while; how long it took where it was done before."""
-        command = [CONCORD, "build", str(self.root), "--json", "--jobs", "2"]
+    def started(self, *words: str) -> subprocess.Popen[str]:
+        """Starts the program in a session of its own."""
+        return subprocess.Popen(
+            [CONCORD, *words], env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
+            text=True, errors="replace",
+        )  # fmt: skip
+
+    def killed(self, what: str, seconds: float) -> float:
+        """Starts a program and sends it a signal after a while, or one of its processes; how long it took where it was
+        done before."""
+        words = {"watch": ["watch"], "serve": ["serve", "--watch", "--no-browser", "--port", "0"]}.get(what, ["build"])
         began = time.monotonic()
-        run = subprocess.Popen(command, env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        run = self.started(*words, str(self.root), *([] if what == "serve" else ["--jobs", "2"]))
         try:
             run.wait(seconds)
+            run.communicate()
             return time.monotonic() - began
         except subprocess.TimeoutExpired:
+            pass
+        number = self.chance.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL))
+        below = [pid for pid in processes(run.pid) if pid != run.pid]
+        if below and self.chance.random() < 0.35:
+            self.sent[f"{number.name} to a child"] += 1
+            with suppress(ProcessLookupError):
+                os.kill(self.chance.choice(below), number)
+            if what in ("watch", "serve"):
+                time.sleep(self.chance.uniform(0.0, 3.0))
+                run.terminate()
+        elif self.chance.random() < 0.3:
+            self.sent[f"{number.name} to the group"] += 1
+            os.killpg(run.pid, number)
+        else:
+            self.sent[f"{number.name} to the program"] += 1
+            run.send_signal(number)
+        self.ended(run, what, number)
+        return 0.0
+
+    def ended(self, run: subprocess.Popen[str], what: str, number: int) -> None:
+        """Waits until a program has ended, and looks whether all of it has."""
+        try:
+            _, said = run.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.amiss("programs that did not end", f"{what} {number}: {[shown(pid) for pid in processes(run.pid)]}")
             os.killpg(run.pid, signal.SIGKILL)
-            run.wait()
-            return 0.0
+            run.communicate()
+            return
+        if "Traceback" in said:
+            self.amiss("tracebacks", f"{what} {number}: {said[-2000:]}")
+        end = time.monotonic() + 10
+        while (left := processes(run.pid)) and time.monotonic() < end:
+            time.sleep(0.05)
+        if left:
+            self.amiss("processes left after 10 s", f"{what} {number}: {[shown(pid) for pid in left]}")
+            for pid in left:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
     def state(self) -> State:
         """What is there."""
@@ -148,6 +199,28 @@ class Bench:
                 self.amiss("builds that ended elsewhere than a clean one", name)
         if list((self.root / FOLDER).rglob("*.new*")):
             self.amiss("strays", "*.new")
+        left = [path.name for path in (self.home / "tmp").iterdir()]
+        if left:
+            self.amiss("temporary folders", str(left))
+
+
+def processes(session: int) -> list[int]:
+    """The living processes of a session."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError, ValueError):
+            state, _, _, of, *_ = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
+            if int(of) == session and state != "Z":
+                found.append(int(name))
+    return found
+
+
+def shown(pid: int) -> str:
+    """A process, for a message."""
+    try:
+        return f"{pid} {Path(f'/proc/{pid}/cmdline').read_bytes().replace(bytes(1), b' ').decode()}"
+    except OSError:
+        return str(pid)
 
 
 def stage_at(seconds: dict[str, float], moment: float, whole: float) -> str:
@@ -173,7 +246,7 @@ def timed(bench: Bench) -> tuple[dict[str, float], float]:
 def main(words: list[str]) -> None:
     """Kills, and prints the table."""
     checkout = Path(words[0]) if words else Path(os.environ.get("CORPUS", "../corpus")) / "numpy"
-    wanted = int(words[1]) if len(words) > 1 else 200
+    wanted = int(words[1]) if len(words) > 1 else 300
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as scratch:
         bench = Bench(checkout, Path(scratch), int(words[2]) if len(words) > 2 else FILES)
         first = timed(bench)
@@ -196,11 +269,13 @@ def main(words: list[str]) -> None:
             seconds, whole = first if anew else later
             for _ in range(CHAIN):
                 moment = bench.chance.uniform(0.0, whole)
-                took = bench.killed(moment)
+                what = bench.chance.choice(("build", "build", "build", "watch", "serve"))
+                took = bench.killed(what, moment)
                 if took:  # machines are not always as busy
                     whole = took
                     break
-                bench.kills[f"{'first build' if anew else 'update'}: {stage_at(seconds, moment, whole)}"] += 1
+                run = what if what != "build" else "first build" if anew else "update"
+                bench.kills[f"{run}: {stage_at(seconds, moment, whole)}"] += 1
                 bench.look(old, states[now])
             if anew:
                 first = seconds, whole
@@ -209,9 +284,12 @@ def main(words: list[str]) -> None:
             bench.finish(states[now])
             print(f"\r{sum(bench.kills.values())} kills, amiss: {dict(bench.wrong)}", end="", file=sys.stderr, flush=True)
     print("\n| what | bar | measured |\n|---|---|---|")
-    print(f"| builds killed ({len(bench.paths)} files) | >= 200 | {sum(bench.kills.values())} |")
-    for what in dict.fromkeys(("corrupt stores", "half-written pages", "lost files", *sorted(bench.wrong))):
+    print(f"| programs that were sent a signal ({len(bench.paths)} files) | >= 300 | {sum(bench.kills.values())} |")
+    bars = ("corrupt stores", "half-written pages", "lost files", "processes left after 10 s", "programs that did not end")
+    for what in dict.fromkeys((*bars, *sorted(bench.wrong))):
         print(f"| {what} | 0 | {bench.wrong[what]} |")
+    for sent, count in sorted(bench.sent.items()):
+        print(f"| {sent} | | {count} |")
     for stage, count in sorted(bench.kills.items()):
         print(f"| {stage} | | {count} kills |")
     for example in bench.examples[:20]:

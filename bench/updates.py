@@ -70,7 +70,7 @@ def children(pid: int) -> list[int]:
 
 def disturb(pid: int, chance: random.Random) -> bool:
     """Kills one of the workers at a random moment; whether there was one."""
-    until = time.monotonic() + chance.uniform(0.1, 2.0)
+    until = time.monotonic() + 8.0
     while not (found := [one for one in children(pid) if _is_worker(one)]) and time.monotonic() < until:
         time.sleep(0.01)
     time.sleep(chance.uniform(0.0, 0.2))

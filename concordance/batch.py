@@ -50,7 +50,7 @@ def start(memory: int) -> None:
     forks.leave_signals()
     forks.end_with(os.getppid())
     threading.Thread(target=forks.follow_parent, daemon=True).start()  # the process that forked it may be a server
-    forks.limit_memory(memory)
+    forks.limit_memory(forks.most_memory(memory))
     gc.disable()
 
 

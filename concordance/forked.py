@@ -14,7 +14,6 @@ from itertools import chain
 from typing import Any
 
 from concordance import forks, parallel
-from concordance.config import Config
 from concordance.parallel import Failed, Item, Result
 
 
@@ -44,7 +43,7 @@ def undisturbed() -> Iterator[None]:
 
 def _start() -> None:
     """Makes a forked process a worker, which may not take all of the machine's memory."""
-    forks.limit_memory(Config().memory)
+    forks.limit_memory(forks.most_memory())
     gc.disable()
 
 
@@ -75,4 +74,4 @@ def each(
         return
     every = chain([first], source)
     with _workers(laid, jobs, patience) as pool:
-        yield from parallel.batches_here(work, every) if pool is None else parallel.each(pool, work, every)
+        yield from parallel.batches_here(work, every, patience) if pool is None else parallel.each(pool, work, every)

@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.context import ForkContext, ForkProcess
 
+from concordance.config import Config
 from concordance.errors import ConcordanceError
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # those that end the program
@@ -151,15 +152,51 @@ def end_with(parent: int) -> None:
         os._exit(1)
 
 
-def limit_memory(more: int) -> None:
-    """Lets this process take so many bytes more than it has now, which is much where it was forked."""
+def most_memory(more: int | None = None) -> int:
+    """What this process may take where it takes so many bytes more than it has now, which is much where it was forked;
+    by default as much more as any worker may."""
+    more = Config().memory if more is None else more
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
-            most = more + int(file.read().split()[0]) * resource.getpagesize()
+            return more + int(file.read().split()[0]) * resource.getpagesize()
     except (OSError, ValueError):
-        most = more
+        return more
+
+
+def limit_memory(most: int) -> None:
+    """Lets this process never take more memory."""
     with suppress(ValueError, OSError):  # a lower limit is already set
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+class TooLong(BaseException):
+    """Work in this process took too long. It is no `Exception`: nothing but who set the limit shall catch it."""
+
+
+@contextmanager
+def limited(seconds: float, memory: int) -> Iterator[None]:
+    """Bounds what is done in this process itself: TooLong after so many seconds of the processor, whatever else the
+    machine has to do, and MemoryError where it wants more memory."""
+    if threading.current_thread() is not threading.main_thread():  # signals come to that one
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    before = signal.signal(signal.SIGVTALRM, _too_long)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1.0)
+    most = memory if soft == resource.RLIM_INFINITY else min(memory, soft)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _too_long(number: int, frame: object) -> None:
+    raise TooLong
 
 
 def follow_parent() -> None:

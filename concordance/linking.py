@@ -29,8 +29,6 @@ from concordance.model import File, Flow, Import, Target
 
 BATCH_BYTES = 400_000  # of flows: a tenth of a second's work
 _FEW_BYTES = 1_000_000  # of flows that are linked sooner than workers are forked
-# What a fault in the linker, or a text that nobody has thought of, may raise.
-_FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _SETTINGS = "settings"  # the name of what is kept of the files that say where imports lead
 
 
@@ -189,12 +187,12 @@ class Linking:
         if sum(files[number].size for number in numbers) > _FEW_BYTES:
             yield from self._in_workers(linker, numbers)
             return
-        for done, number in enumerate(numbers):
+        for done, result in enumerate(parallel.here(linker.link, numbers, self.patience)):
             self.progress(done, len(numbers))
-            try:
-                yield linker.link(number)
-            except _FAULTS as error:
-                self._failed(files[number], f"{type(error).__name__}: {error}")
+            if isinstance(result, parallel.Failed):
+                self._failed(files[result.item], result.reason)
+            else:
+                yield result
 
     def _failed(self, row: Linkable, reason: str) -> None:
         """Leaves a file without links: those that it had are of another text."""

@@ -23,6 +23,7 @@ from concordance.errors import ConcordanceError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _EACH = 2000  # what an item costs, however small
+_PATIENCE = 60.0  # seconds of the processor that an item may take, where nothing else is said
 _GRACE = 20.0  # seconds that workers may take to end
 
 
@@ -209,11 +210,18 @@ def each(
                 yield from _singly(pool, work, batch)
 
 
-def here(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result | Failed[Item]]:
-    """Works on items in this process, one by one: for few of them, for which to start others would take longer."""
+def here(
+    work: Callable[[Item], Result], items: Iterable[Item], patience: float = _PATIENCE
+) -> Iterator[Result | Failed[Item]]:
+    """Works on items in this process, one by one: for few of them, for which to start others would take longer. One
+    that takes more seconds of the processor than `patience`, or too much memory, is given up as in a worker."""
+    memory = forks.most_memory()
     for item in items:
         try:
-            result = work(item)
+            with forks.limited(patience, memory):
+                result = work(item)
+        except forks.TooLong:
+            yield Failed(item, f"its reader did not end within {patience:.0f} s")
         except Exception as error:
             if not _is_of_item(error):
                 raise
@@ -223,13 +231,13 @@ def here(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Resu
 
 
 def batches_here(
-    work: Callable[[list[Item]], Result], batches: Iterable[list[Item]]
+    work: Callable[[list[Item]], Result], batches: Iterable[list[Item]], patience: float = _PATIENCE
 ) -> Iterator[Result | Failed[Item]]:
     """Works on batches in this process."""
     for batch in batches:
-        for result in here(work, [batch]):
+        for result in here(work, [batch], patience * (1 + len(batch))):
             if isinstance(result, Failed):
-                yield from here(lambda item: work([item]), batch)
+                yield from here(lambda item: work([item]), batch, patience)
             else:
                 yield result
 

@@ -99,6 +99,7 @@ class Build:
             folder = store_folder(self.root, GENERATED if self.pages is not None else "")
         self.summary.files = len(entries)
         with lock.held(folder, self._say):
+            scratch.sweep_store(folder)
             headers = header_language(entry.path for entry in entries)
             readers = versions.readers()
             before = known(folder, f"{readers} {headers}", self.kept.known)

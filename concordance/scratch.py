@@ -15,21 +15,21 @@ import stat
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 _PREFIX = "concordance-"
 _NAME = re.compile(_PREFIX + r"[a-z0-9_]{8}")  # as `tempfile` makes them
+_ASIDE = re.compile(r"^(text|index\.db)\.\d+(\.old)?\.new(-wal|-shm|-journal)?$")  # as builds name what they make
 _ALIVE = "alive"
-_NEW = 5.0  # seconds
-_OLD = 86_400.0  # the same, of a folder without a lock: of a run that could not make one
+_OLD = 86_400.0  # seconds: a folder without a lock is that of a run that could not make one, or has just been made
+_TRIES = 10
 
 
 @contextmanager
 def folder() -> Iterator[str]:
     """A folder of this run."""
     sweep(tempfile.gettempdir())
-    made = tempfile.mkdtemp(prefix=_PREFIX)
-    lock = _locked(made, os.O_CREAT)
+    made, lock = _made()
     try:
         yield made
     finally:
@@ -48,12 +48,29 @@ def sweep(home: str) -> None:
     for path in found:
         if not _is_ours(path):
             continue
-        lock = _locked(path, 0)
-        # One that was made in this moment may not be locked yet.
-        if (lock is not None and _age(path) > _NEW) or (lock is None and _age(path) > _OLD and not _has_lock(path)):
+        try:
+            lock = _locked(path, 0)
+        except BlockingIOError:  # its run is alive
+            continue
+        if lock is not None or _age(path) > _OLD:
             shutil.rmtree(path, ignore_errors=True)  # which follows no links
         if lock is not None:
             os.close(lock)
+
+
+def sweep_store(folder: str) -> None:
+    """Removes what killed builds left half written in a store's folder; the caller holds the store's lock."""
+    try:
+        with os.scandir(folder) as items:
+            found = [(item.path, item.is_dir(follow_symlinks=False)) for item in items if _ASIDE.search(item.name)]
+    except OSError:
+        return
+    for path, is_folder in found:
+        if is_folder:
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                os.unlink(path)
 
 
 def _is_ours(path: str) -> bool:
@@ -65,22 +82,30 @@ def _is_ours(path: str) -> bool:
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
 
 
+def _made() -> tuple[str, int | None]:
+    """A new folder and its lock."""
+    for _ in range(_TRIES):
+        made = tempfile.mkdtemp(prefix=_PREFIX)
+        try:
+            return made, _locked(made, os.O_CREAT)
+        except BlockingIOError:  # another run took it for that of a dead one in the moment before it was locked
+            shutil.rmtree(made, ignore_errors=True)
+    return tempfile.mkdtemp(prefix=_PREFIX), None
+
+
 def _locked(path: str, flags: int) -> int | None:
-    """The folder's lock, held; None where another run holds it, or there is none and none can be made."""
+    """The folder's lock, held; None where there is none and none can be made. BlockingIOError where another run has
+    it."""
     try:
         handle = os.open(os.path.join(path, _ALIVE), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | flags)
     except OSError:
         return None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         os.close(handle)
-        return None
+        raise
     return handle
-
-
-def _has_lock(path: str) -> bool:
-    return os.path.lexists(os.path.join(path, _ALIVE))
 
 
 def _age(path: str) -> float:

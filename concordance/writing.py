@@ -348,7 +348,7 @@ def _made(
         batches = parallel.together(work, lambda one: one[1], BATCH)  # files of one folder use the same others
         results = forked.each(desk, make, batches, config.jobs, config.patience)
     else:
-        results = parallel.here(partial(_subject_of, desk), work)
+        results = parallel.here(partial(_subject_of, desk), work, config.patience)
     for result in results:
         if isinstance(result, parallel.Failed):
             summary.failed.append((f"{result.item[0]} {result.item[1]}", result.reason))

@@ -1,11 +1,18 @@
-"""What every test stands on: its own facts cache, and a git that no setting of this machine touches."""
+"""What every test stands on: its own facts cache, a git that no setting of this machine touches, and signals that are
+heard: a shell starts what runs in the background with Ctrl-C ignored, and every process that a test starts inherits it.
+"""
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import program
 import pytest
+
+for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL), (signal.SIGTERM, signal.SIG_DFL)):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, handler)
 
 
 @pytest.fixture(autouse=True)

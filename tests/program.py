@@ -61,17 +61,19 @@ def concord(
     return done
 
 
-def started(*args: str | Path, cwd: Path | None = None, **more: Any) -> subprocess.Popen[str]:
+def started(
+    *args: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None, **more: Any
+) -> subprocess.Popen[str]:
     """Starts the program in a process group of its own."""
     return subprocess.Popen(
-        [CONCORD, *map(str, args)], cwd=cwd, env=environment(), text=True, stdin=subprocess.DEVNULL,
+        [CONCORD, *map(str, args)], cwd=cwd, env=environment(**(env or {})), text=True, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **more,
     )  # fmt: skip
 
 
-def build(folder: Path, *args: str) -> dict[str, Any]:
+def build(folder: Path, *args: str, **run: Any) -> dict[str, Any]:
     """Builds, and gives the summary."""
-    summary: dict[str, Any] = json.loads(concord("build", folder, "--json", *args).stdout)
+    summary: dict[str, Any] = json.loads(concord("build", folder, "--json", *args, **run).stdout)
     return summary
 
 

@@ -20,7 +20,7 @@ import program
 import pytest
 from program import age, ask, build, concord, crowd, dump, git, ledger, write
 
-from concordance import batch, forked
+from concordance import batch
 from concordance.config import Config
 from concordance.extract import engine
 from concordance.facts.read import Facts
@@ -350,23 +350,49 @@ def test_ctrl_c_in_the_middle_of_an_update(folder: Path) -> None:
     assert summary.cached > 30
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_a_first_build_that_is_stopped(folder: Path, sent: signal.Signals) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], ids=lambda sent: sent.name)
+def test_a_first_build_that_is_stopped(folder: Path, tmp_path: Path, sent: signal.Signals) -> None:
+    """It ends, its workers with it; nothing is left where it can clean up, and else the next build does."""
     crowd(folder, 400, 60)
-    started = program.started("build", folder)
+    own = tmp_path / "temporary"
+    own.mkdir()
+    started = program.started("build", folder, env={"TMPDIR": str(own)})
     program.wait_for(lambda: is_reading(folder))
     os.killpg(started.pid, sent) if sent is signal.SIGINT else os.kill(started.pid, sent)
     _, err = started.communicate(timeout=120)
-    assert started.returncode == (130 if sent is signal.SIGINT else -sent)
-    assert "Traceback" not in err
     program.wait_for(lambda: program.processes(started.pid) == [], 60)
     assert not (folder / ".concordance/index.db").exists()
-    if sent is signal.SIGINT:
+    if sent is signal.SIGKILL:
+        assert started.returncode == -sent
+        assert list(own.glob("concordance-*"))
+        age(own)
+    else:
+        assert started.returncode == 128 + sent
+        assert err == "concord: stopped; the last complete store is as it was, and what was read is kept\n"
         assert not list((folder / ".concordance").glob("*.new*"))
-    summary = Build(str(folder), Config(jobs=2)).run()
-    assert summary.files == 400
-    assert summary.cached > 30
+        assert not list(own.iterdir())
+    summary = build(folder, "--no-book", env={"TMPDIR": str(own)})
+    assert summary["files"] == 400
+    assert summary["cached"] > 30
     assert not list((folder / ".concordance").glob("*.new*"))
+    assert not list(own.iterdir())
+
+
+def _ignoring() -> None:
+    """Run in a child before the program, as a shell and `nohup` do for a job in the background."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def test_signals_that_are_ignored_from_the_start(folder: Path) -> None:
+    crowd(folder, 400, 60)
+    started = program.started("build", folder, "--no-book", preexec_fn=_ignoring)
+    program.wait_for(lambda: is_reading(folder))
+    for number in (signal.SIGINT, signal.SIGHUP):
+        os.killpg(started.pid, number)
+    _, err = started.communicate(timeout=120)
+    assert (started.returncode, err) == (0, "")
+    assert len(ledger(folder)) == 400
 
 
 def test_ctrl_c_at_any_moment(folder: Path) -> None:
@@ -521,34 +547,6 @@ def test_questions_while_stores_change(repo: Path) -> None:
     for looker in lookers:
         looker.join()
     assert not wrong, len(wrong)
-
-
-def _divided(items: list[int]) -> list[tuple[int, int]]:
-    """Who did it, and what came of it."""
-    return [(os.getpid(), 6 // item) for item in items]
-
-
-def test_nothing_is_forked_while_another_thread_reads(repo: Path) -> None:
-    """What forked workers would do is then done by the build itself."""
-    build(repo)
-    opened, done = threading.Event(), threading.Event()
-
-    def read() -> None:
-        with Facts(str(repo / ".concordance")):
-            opened.set()
-            done.wait()
-
-    batches = [[1, 2], [3, 0]]
-    workers = {one[0] for result in forked.each(None, _divided, batches[:1], 2, 10) for one in result}
-    reader = threading.Thread(target=read)
-    reader.start()
-    opened.wait()
-    *results, failed = forked.each(None, _divided, batches, 2, 10)
-    done.set()
-    reader.join()
-    assert os.getpid() not in workers
-    assert results == [[(os.getpid(), 6), (os.getpid(), 3)], [(os.getpid(), 2)]]
-    assert (failed.item, "ZeroDivisionError" in failed.reason) == (0, True)
 
 
 # Stores and caches that are not what they should be

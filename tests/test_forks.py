@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
+import resource
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import program
 import pytest
-from program import build
+from program import build, write
 
+from concordance import parallel, scratch
 from concordance.errors import NoPermission, StoreFailed
 from concordance.facts import lock
 
@@ -35,6 +40,23 @@ def script(text: str, *args: str | Path, code: int = 0) -> str:
     done = subprocess.run(command, env=program.environment(), capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == code, done.stderr
     return done.stdout
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with its store."""
+    folder = tmp_path_factory.mktemp("model") / "repo"
+    folder.mkdir()
+    write(folder, program.SAMPLE)
+    program.age(folder)
+    build(folder, "--no-book", env={"CONCORDANCE_CACHE": str(folder.parent / "cache")})
+    return folder
+
+
+@pytest.fixture
+def built(model: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(model, tmp_path / "built", copy_function=shutil.copy2))
 
 
 # The rule
@@ -135,27 +157,160 @@ def test_only_one_module_forks() -> None:
                 assert word not in text, f"{path} has {word}"
 
 
+# What an update does to have every thread at its fork written down.
+SPY = """
+import json, os, sys
+from concordance import api, forks, pipeline
+def note():
+    with open(sys.argv[2], "a") as file:
+        file.write(json.dumps(forks.other_threads()) + "\\n")
+os.register_at_fork(before=note)
+if __name__ == "__main__":
+    if sys.argv[3:] == ["killed"]:
+        pool_of = pipeline.parallel.Pool.submit
+        def submit(pool, work, batch):
+            future = pool_of(pool, work, batch)
+            if getattr(work, "func", None) is pipeline.batch.read and not hasattr(pool, "was_killed"):
+                pool.was_killed = True
+                for process in pool._executor._processes.values():
+                    process.kill()
+            return future
+        pipeline.parallel.Pool.submit = submit
+    summary = api.build(sys.argv[1], 2)
+    print(summary.read)
+"""
+
+
+@pytest.mark.parametrize("update", ["an edit", "a macro", "a lost index", "killed"])
+def test_no_update_forks_beside_a_thread(built: Path, tmp_path: Path, update: str) -> None:
+    """Wherever it starts workers: at the edit of a file, when a macro is another and its users are read again, when the
+    text index is lost, and when workers were killed while the index was open."""
+    repo = built
+    threads, spy = tmp_path / "threads", tmp_path / "spy.py"
+    spy.write_text(SPY)
+    write(repo, {"a.py": "def other(): pass\n"})
+    if update == "a macro":
+        write(repo, {"lib/api.h": "#define LIB_API\n#define MORE(x) x\nclass LIB_API Leaf { int size; };\n"})
+    elif update == "a lost index":
+        shutil.rmtree(repo / ".concordance/text")
+    command = [sys.executable, str(spy), str(repo), str(threads), *([update] if update == "killed" else [])]
+    done = subprocess.run(command, env=program.environment(), capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    expected = {"an edit": 1, "a macro": 4, "a lost index": 6, "killed": 1}
+    assert int(done.stdout) == expected[update]
+    forked = [json.loads(line) for line in threads.read_text().splitlines()]
+    assert forked and not any(forked), forked
+
+
+# Waits and limits
+
+
+def test_a_call_that_does_not_return_is_said_and_ended() -> None:
+    command = """
+import time
+from concordance.watchdog import watched
+with watched("a thing that is quick"):
+    pass
+assert forks.other_threads() == []
+with watched("the index to be written", 0.2, 0.5):
+    time.sleep(600)
+"""
+    done = subprocess.run([sys.executable, "-c", PRELUDE + command], env=program.environment(), capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 1
+    assert "still waiting for the index to be written, for 0 s now\n" in done.stderr
+    assert done.stderr.endswith("concord: gave up waiting for the index to be written after 1 s; the last complete store is as it was\n")
+
+
+def test_workers_that_do_not_end_are_killed() -> None:
+    """One that was stopped takes no order, and an executor would wait for it for ever."""
+    script("""
+import signal
+parallel._GRACE = 0.5
+pool = parallel.Pool(2, gc.disable, [], lambda items: 60.0, lambda dead, items: None, fork=True)
+assert pool.begin()
+for pid in list(pool._executor._processes):
+    os.kill(pid, signal.SIGSTOP)
+pool.close()
+assert forks.allowed()
+""")
+
+
+def _hostile(item: str) -> str:
+    while item == "endless":
+        pass
+    return item + (" " * (1 << 44) if item == "large" else "")
+
+
+def test_what_is_done_without_workers_is_bounded() -> None:
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    good, endless, large, last = parallel.here(_hostile, ["good", "endless", "large", "last"], 0.05)
+    assert (good, last) == ("good", "last")
+    assert isinstance(endless, parallel.Failed)
+    assert isinstance(large, parallel.Failed)
+    assert (endless.item, endless.reason) == ("endless", "its reader did not end within 0 s")
+    assert (large.item, large.reason) == ("large", "its reader failed: MemoryError: ")
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+
+
+# What killed builds leave
+
+
+def test_temporary_folders_of_dead_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of living runs, of others and what only looks like one stay."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("")
+    dead, old, new = (tmp_path / f"concordance-{name}" for name in ("deaddead", "old_old_", "new_new_"))
+    for folder in (dead, old, new):
+        folder.mkdir()
+        (folder / "link").symlink_to(outside)
+    (dead / "alive").write_text("")
+    os.utime(old, (1, 1))
+    (tmp_path / "concordance-linklink").symlink_to(outside)
+    (tmp_path / "concordance-notes").mkdir()
+    with scratch.folder() as alive:
+        assert not dead.exists()
+        assert not old.exists()
+        assert new.exists()
+        with scratch.folder():
+            assert Path(alive).exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["concordance-linklink", "concordance-new_new_", "concordance-notes", "outside"]
+    assert (outside / "kept").exists()
+
+
+def test_what_a_dead_build_left_in_the_store(built: Path) -> None:
+    home = built / ".concordance"
+    (home / "text.123.new").mkdir()
+    (home / "text.123.old.new").mkdir()
+    (home / "index.db.123.new").write_text("")
+    (home / "mine.new").write_text("")
+    build(built, "--no-book")
+    assert [path.name for path in home.glob("*.new")] == ["mine.new"]
+
+
 # Waiting for another build
 
 
-def test_who_holds_the_lock_is_said(repo: Path) -> None:
-    build(repo)
+def test_who_holds_the_lock_is_said(folder: Path) -> None:
+    home = folder / ".concordance"
+    home.mkdir()
     said: list[str] = []
     holder = subprocess.Popen(
-        [sys.executable, "-c", "import sys, time\nfrom concordance.facts import lock\nwith lock.held(sys.argv[1], print):\n    print('held', flush=True)\n    time.sleep(600)", str(repo / ".concordance")],
+        [sys.executable, "-c", "import sys, time\nfrom concordance.facts import lock\nwith lock.held(sys.argv[1], print):\n    print('held', flush=True)\n    time.sleep(600)", str(home)],
         env=program.environment(), stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
         assert holder.stdout is not None
         holder.stdout.readline()
-        with pytest.raises(StoreFailed, match=rf"is still held by process {holder.pid}, .*since \d\d:\d\d:\d\d, after 0 s .*kill {holder.pid}"), lock.held(str(repo / ".concordance"), said.append, 0.2):
+        with pytest.raises(StoreFailed, match=rf"is still held by process {holder.pid}, .*since \d\d:\d\d:\d\d, after 0 s .*kill {holder.pid}"), lock.held(str(home), said.append, 0.2):
             pass
         assert len(said) == 1
         assert said[0].startswith(f"another build of this repository is running (process {holder.pid}, ")
     finally:
         holder.kill()
         holder.communicate()
-    with lock.held(str(repo / ".concordance"), said.append):
+    with lock.held(str(home), said.append):
         assert len(said) == 1, "the system took it back"
 
 

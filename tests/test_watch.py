@@ -404,7 +404,7 @@ def test_a_repository_that_vanishes(repo: Path) -> None:
 
 
 @contextmanager
-def _running(repo: Path, *args: str, **more: Any) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+def _running(repo: Path, *args: str, end: signal.Signals = signal.SIGINT, **more: Any) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
     """A program that watches, and the lines that it has printed so far; in the end it is interrupted, and ends well."""
     running = started("watch", repo, "--jobs", "1", *args, **more)
     lines: list[str] = []
@@ -414,9 +414,9 @@ def _running(repo: Path, *args: str, **more: Any) -> Iterator[tuple[subprocess.P
     reader.start()
     try:
         yield running, lines
-        running.send_signal(signal.SIGINT)
-        assert running.wait(LONG) == 0
-        assert running.stderr.read() == "stopped; the last complete store and book are there\n"
+        running.send_signal(end)
+        assert running.wait(LONG) == 128 + end
+        assert running.stderr.read() == "concord: stopped; the last complete store is as it was, and what was read is kept\n"
         wait_for(lambda: not processes(running.pid), LONG)
     finally:
         running.kill()
@@ -430,18 +430,26 @@ def _deaf() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda end: end.name)
 def test_the_command(repo: Path, end: signal.Signals) -> None:
     in_background = end == signal.SIGTERM  # where a shell has Ctrl-C ignored
-    with _running(repo, "--json", preexec_fn=_deaf if in_background else None) as (running, lines):
+    with _running(repo, "--json", end=end, preexec_fn=_deaf if in_background else None) as (running, lines):
         wait_for(lambda: lines, LONG)
         assert json.loads(lines[0])["read"] == 6
         (repo / "a.py").write_text("def other(): pass\n")
         wait_for(lambda: len(lines) > 1, LONG)
         update = json.loads(lines[1])
         assert (update["read"], "a.py_docs.md" in update["written"]) == (1, True)
-        running.send_signal(end)
-        running.wait(LONG)
+        if in_background:
+            running.send_signal(signal.SIGINT)
+
+
+def test_nothing_is_left_of_a_watch_that_is_killed(repo: Path) -> None:
+    running = started("watch", repo, "--jobs", "2")
+    wait_for(lambda: (repo / ".concordance/book/manifest.json").exists(), LONG)
+    running.kill()
+    running.communicate(timeout=LONG)
+    wait_for(lambda: not processes(running.pid), 10)
 
 
 def test_what_people_read(repo: Path) -> None:

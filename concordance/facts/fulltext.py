@@ -29,6 +29,7 @@ import tantivy
 from concordance.confined import remove_tree
 from concordance.errors import StoreBroken, StoreFailed
 from concordance.model import Category, FileFacts, Kind
+from concordance.watchdog import watched
 
 from . import checksums, filesums, textwords
 from .textwords import Words
@@ -209,7 +210,7 @@ class TextWriter:
 
     def finish(self, store: str) -> None:
         """Writes all to the disk, and ends the writers' threads; `store` is the mark of the store it is made for."""
-        with self._guarded():
+        with self._guarded(), watched(f"the full-text index {self.target} to be written"):
             _keep(self.target, _Note(_version(), "" if self.fresh else self._store, store, sorted(self._touched)))
             for writer in self._writers.values():
                 writer.commit()
@@ -229,7 +230,8 @@ class TextWriter:
     def abandon(self) -> None:
         """Leaves the index as it was."""
         for writer in self._writers.values():
-            with suppress(ValueError, RuntimeError):  # RuntimeError: it had already ended
+            what = f"the full-text index {self.target} to be left as it was"
+            with suppress(ValueError, RuntimeError), watched(what):  # RuntimeError: it had already ended
                 writer.rollback()
         self._writers.clear()
         if self.fresh:

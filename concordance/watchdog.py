@@ -1,0 +1,45 @@
+"""Watches calls into native libraries, which cannot be interrupted.
+
+In: what is being waited for. Out: nothing where the call returns in time. Otherwise a notice says what is waited for,
+and after a long time the program is ended with a message: nothing else could end it but `kill -9`, and the store is
+made for that. The thread that watches has ended when the call has, so that the process may fork again.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+NOTICE = 60.0  # seconds between two notices
+LIMIT = 1800.0  # seconds after which the program is ended
+
+
+@contextmanager
+def watched(what: str, notice: float = NOTICE, limit: float = LIMIT) -> Iterator[None]:
+    """Watches what is done in the block."""
+    done = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(what, done, notice, limit), name="watchdog", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+def _watch(what: str, done: threading.Event, notice: float, limit: float) -> None:
+    waited = 0.0
+    while not done.wait(notice):
+        waited += notice
+        if waited >= limit:
+            _say(f"concord: gave up waiting for {what} after {waited:,.0f} s; the last complete store is as it was")
+            os._exit(1)
+        _say(f"still waiting for {what}, for {waited:,.0f} s now")
+
+
+def _say(word: str) -> None:
+    """Writes a line to standard error by the system's own call: the main thread may hold any lock."""
+    with suppress(OSError):
+        os.write(2, f"{word}\n".encode("utf-8", "backslashreplace"))
