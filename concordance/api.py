@@ -27,13 +27,14 @@ from concordance.facts.counts import Counts
 from concordance.facts.read import Facts
 from concordance.kept import Kept
 from concordance.memory import Memory
-from concordance.pipeline import FOLDER, GENERATED, Build, Progress, Summary, quiet
+from concordance.pipeline import GENERATED, Build, Progress, Summary, quiet
 from concordance.query.answers import Answer, Row
 from concordance.query.asking import COMMANDS, ask
 from concordance.query.index import Index
 from concordance.query.totals import Totals, counted
 from concordance.render import outfolder
 from concordance.render.summary import BookSummary, Compared, Verified
+from concordance.storeplace import check_store, store_path
 
 SITE = "site"  # the folder of the site, where none is said
 PATIENCE = 3.0  # seconds that a question waits for a running build, where there is a store to answer from
@@ -72,7 +73,7 @@ def book_folder(root: str, out: str | None = None) -> str:
 
 
 def _folder(root: str, said: settings.Settings) -> str:
-    return os.path.join(root, said.out)
+    return os.path.join(root, said.out) if said.out != settings.BOOK else os.path.join(store_path(root), "book")
 
 
 def build(
@@ -102,7 +103,7 @@ def book(
     `memory` is for who does so again and again: what is known of the repository is left there for the next time."""
     said = settings_of(root)
     config, where = _config(said, jobs), out or _folder(root, said)
-    outfolder.check(where, (root,), site=False)  # before minutes are spent on reading
+    outfolder.check(where, (root, store_path(root)), site=False)  # before minutes are spent on reading
     summary = _build(root, config, progress, walked, memory)
     for remark in said.remarks:
         progress("say", 0, 0, remark)
@@ -118,9 +119,9 @@ def site(
 ) -> tuple[Summary, BookSummary]:
     """Brings a repository's store up to date, and writes its site: pages for a browser, without a server."""
     said = settings_of(root)
-    config, folder = _config(said, jobs), os.path.join(root, FOLDER)
+    config, folder = _config(said, jobs), store_path(root)
     where = out or os.path.join(folder, SITE)
-    outfolder.check(where, (root,), site=True)
+    outfolder.check(where, (root, store_path(root)), site=True)
     summary = _build(root, config, progress)
     with _at_pages(root, summary, progress):
         publish = _only_for_books("publishing").publish
@@ -137,7 +138,7 @@ def _at_pages(root: str, summary: Summary, progress: Progress) -> Iterator[None]
     """Pages are made by one process at a time, and how long that takes is kept."""
     began = time.perf_counter()
     progress("pages", 0, 0, "")
-    with lock.held(os.path.join(root, FOLDER), lambda word: progress("say", 0, 0, word)):
+    with lock.held(store_path(root), lambda word: progress("say", 0, 0, word)):
         yield
     summary.seconds["pages"] = time.perf_counter() - began
 
@@ -152,12 +153,12 @@ def _write(
     passed = {folder: count for folder, count in summary.passed.items() if (folder or ".") != here}
     writing = _only_for_books("writing")
     written: BookSummary = writing.write(
-        root, os.path.join(root, FOLDER), out, wishes, config, told, passed, compared, memory
+        root, store_path(root), out, wishes, config, told, passed, compared, memory
     )
     if wishes.generated and not (compared and (written.changed or written.gone)):  # of pages that are there
         entries = writing.own_entries(root, out)
         Build(root, config, progress, pages=entries).run()
-        folder = os.path.join(root, FOLDER, GENERATED)
+        folder = os.path.join(store_path(root), GENERATED)
         more = writing.write_generated(root, folder, out, wishes, config, told, compared)
         for name in ("pages", "written", "removed", "bytes", "claims", "failed", "changed", "gone"):
             setattr(written, name, getattr(written, name) + getattr(more, name))
@@ -179,15 +180,15 @@ def check(
     summary = _build(root, config, progress)
     with _at_pages(root, summary, progress):
         made = _write(root, where, wishes or said.book, config, summary, progress, True)
-        found: Compared = staleness.explained(root, os.path.join(root, FOLDER), where, made)
+        found: Compared = staleness.explained(root, store_path(root), where, made)
     return found
 
 
-def check_store(root: str | None = None, progress: Progress = quiet) -> list[Damage]:
+def audit_store(root: str | None = None, progress: Progress = quiet) -> list[Damage]:
     """Reads all that is kept of a repository (store, text index, notes about pages, the user's cache) and says what is
     not as it was written. Nothing is brought up to date."""
     root = root if root is not None else find_root(os.getcwd())
-    folder = os.path.join(root, FOLDER)
+    folder = store_path(root)
     if not os.path.isdir(folder):
         raise UserError(f"{root} has no store", "Build it first: concord build")
     with lock.held(folder, lambda word: progress("say", 0, 0, word)):
@@ -196,7 +197,7 @@ def check_store(root: str | None = None, progress: Progress = quiet) -> list[Dam
 
 def totals(root: str, wishes: Book | None = None) -> Totals:
     """How much a repository's store holds, by what is said in its book."""
-    with closing(Counts(os.path.join(root, FOLDER))) as counts:
+    with closing(Counts(store_path(root))) as counts:
         return counted(counts, root, wishes or wishes_of(root))
 
 
@@ -296,7 +297,7 @@ class Repository:
 
 def _opened(root: str, update: bool, progress: Progress) -> Facts:
     """The store, brought up to date where that is wanted and nobody else is at it."""
-    folder = os.path.join(root, FOLDER)
+    folder = check_store(root)
     there = os.path.exists(os.path.join(folder, "index.db"))
     if there and not update:
         return Facts(folder)
@@ -310,5 +311,7 @@ def _opened(root: str, update: bool, progress: Progress) -> Facts:
             else:
                 progress("say", 0, 0, "it still runs: the answer is from the last complete store")
                 return found
+    if not there:
+        progress("say", 0, 0, f"reading {os.path.realpath(root)} for the first time; the store is {folder}")
     build(root, None, progress)
     return Facts(folder)

@@ -75,23 +75,34 @@ def cli() -> None:
     """Documents a whole repository: every file, every folder, every keyword, checked against the source."""
 
 
-def _opened(repo: str | None, no_update: bool) -> Repository:
-    from concordance import api, terminal
+def _opened(repo: str | None, no_update: bool, store: str | None, yes: bool) -> Repository:
+    from concordance import api, consent, terminal
+    from concordance.storeplace import use_store
 
+    use_store(store)
+    repo = consent.root_of(repo, yes)
     with terminal.Bar() as bar:
         return api.Repository(repo, not no_update, bar.show)
 
 
 _REPO = click.Option(["--repo"], help="The repository (default: the one around the current folder).")
 _NO_UPDATE = click.Option(["--no-update"], is_flag=True, help="Answer from the store as it is.")
+_STORE = click.Option(
+    ["--store"], type=click.Path(),
+    help="The folder of the store (default: .concordance in the repository, or CONCORDANCE_STORE).",
+)  # fmt: skip
+_YES = click.Option(["--yes", "-y"], is_flag=True, help="Read a folder that is neither a repository nor indexed.")
+_OF_BATCH = ("as_json", "no_update", "repo", "store", "yes")  # said to `concord batch`, not to a question in it
 
 
 def _question(name: str, module: Any) -> click.Command:
     """A command made from its file."""
     from concordance.query.answers import options_of
 
-    def run(repo: str | None, as_json: bool, no_update: bool, **given: Any) -> None:
-        with _opened(repo, no_update) as repository:
+    def run(
+        repo: str | None, as_json: bool, no_update: bool, store: str | None, yes: bool, **given: Any
+    ) -> None:
+        with _opened(repo, no_update, store, yes) as repository:
             answer = _ask(repository, name, given)
             _print(answer, repository.root, as_json)
 
@@ -106,6 +117,8 @@ def _question(name: str, module: Any) -> click.Command:
         click.Option(["--limit"], type=click.IntRange(1), default=1000, show_default=True, help="At most so many."),
         click.Option(["--cursor"], default="", help="Go on behind the last answer."),
         _NO_UPDATE,
+        _STORE,
+        _YES,
     ]
     return click.Command(name, params=parameters, callback=run, help=module.HELP)
 
@@ -140,8 +153,8 @@ def _print(answer: Answer, root: str, as_json: bool) -> None:
         click.echo(f"{len(answer.rows):,} of {answer.total:,}; {more}", err=True)
 
 
-@click.command(params=[_REPO, _NO_UPDATE])
-def batch(repo: str | None, no_update: bool) -> None:
+@click.command(params=[_REPO, _NO_UPDATE, _STORE, _YES])
+def batch(repo: str | None, no_update: bool, store: str | None, yes: bool) -> None:
     """Answer many questions: one a line on standard input, as JSON, each with one line on standard output.
 
     A reply has `ok` and `result`, or `error`; where a result is not all, `total` and the `cursor` that asks for more;
@@ -151,7 +164,7 @@ def batch(repo: str | None, no_update: bool) -> None:
     echo '{"command": "define", "args": ["torch.nn.Module"]}' |
     concord batch
     """
-    with _opened(repo, no_update) as repository:
+    with _opened(repo, no_update, store, yes) as repository:
         gc.freeze()  # what was loaded stays; to look through it again and again would make single answers slow
         gc.set_threshold(100_000, 50, 1000)
         commands: dict[str, click.Command] = {}
@@ -193,9 +206,9 @@ def _asked(repository: Repository, commands: dict[str, click.Command], line: byt
         commands[name] = _question(name, plugins.load(COMMANDS, name))
         commands[name].add_help_option = False
     given = commands[name].make_context(name, list(args)).params
-    if given.pop("repo") is not None:
-        raise click.UsageError("A batch asks one repository: say --repo to `concord batch`")
-    return _ask(repository, name, {key: value for key, value in given.items() if key not in ("as_json", "no_update")})
+    if given["repo"] is not None or given["store"] is not None:
+        raise click.UsageError("A batch asks one repository: say --repo and --store to `concord batch`")
+    return _ask(repository, name, {key: value for key, value in given.items() if key not in _OF_BATCH})
 
 
 def main() -> None:

@@ -15,6 +15,10 @@ import click
 
 from concordance import api
 from concordance.config import Book
+from concordance.storeplace import use_store
+
+REPO = click.option("--repo", help="The repository (default: the one around the current folder).")
+YES = click.option("--yes", "-y", is_flag=True, help="Read a folder that is neither a repository nor indexed.")
 
 _OPTIONS = (
     click.option(
@@ -48,6 +52,20 @@ class Wishes:
     def of(self, repo: str) -> Book:
         """What the book shall hold: what was said, else what the repository's owners have set."""
         return api.wishes_of(repo, self.source, self.history, self.generated)
+
+
+def with_store(command: Callable[..., None]) -> Callable[..., None]:
+    """Adds `--store` to a command, which runs with the store there."""
+
+    @wraps(command)
+    def run(store: str | None, **more: Any) -> None:
+        use_store(store)
+        command(**more)
+
+    return click.option(
+        "--store", type=click.Path(),
+        help="The folder of the store (default: .concordance in the repository, or CONCORDANCE_STORE).",
+    )(run)  # fmt: skip
 
 
 def of_a_book(command: Callable[..., None]) -> Callable[..., None]:

@@ -14,13 +14,11 @@ In: a folder. Out: its store, up to date, and a `Summary`.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import stat
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -28,7 +26,7 @@ from concordance import batch, bridging, freshness, linking, naming, noted, para
 from concordance.collect import history, patterns, ruff, source
 from concordance.collect.classify import header_language
 from concordance.config import Config, cache_folder
-from concordance.errors import ConcordanceError, NoPermission, StoreBroken, StoreFailed, ToolFailed, UserError
+from concordance.errors import ConcordanceError, StoreBroken, ToolFailed
 from concordance.extract import engine, macros, ruffrules, rulebook
 from concordance.facts import lock, times, versions
 from concordance.facts.cache import Cache
@@ -38,8 +36,8 @@ from concordance.facts.known import Known, known
 from concordance.facts.write import Writer
 from concordance.kept import Kept
 from concordance.model import Entry, File, Finding
+from concordance.storeplace import make_store
 
-FOLDER = ".concordance"
 GENERATED = "generated"  # the folder in it of the store of the program's own pages
 HASHED = 100  # files that were hashed for their times alone: to write down the times of fewer would cost more
 FEW = 16  # files that are read by workers forked from the build, which are at hand at once, but see its memory
@@ -96,7 +94,7 @@ class Build:
             if self.pages is None:
                 entries, self.summary.left_out = patterns.chosen(entries, self.config)
             entries = freshness.with_known_times(entries, began)
-            folder = store_folder(self.root, GENERATED if self.pages is not None else "")
+            folder = make_store(self.root, GENERATED if self.pages is not None else "")
         self.summary.files = len(entries)
         with lock.held(folder, self._say):
             scratch.sweep_store(folder)
@@ -348,28 +346,6 @@ class Build:
         self.progress(name, 0, 0, "")
         yield
         self.summary.seconds[name] = time.perf_counter() - began
-
-
-def store_folder(root: str, inner: str = "") -> str:
-    """The folder of a repository's store, made where it is missing; git does not see it."""
-    if inner:
-        store_folder(root)
-    folder = os.path.join(root, FOLDER, inner) if inner else os.path.join(root, FOLDER)
-    try:
-        with suppress(FileExistsError):
-            os.mkdir(folder)
-        if not stat.S_ISDIR(os.lstat(folder).st_mode):  # a repository may come with one that leads elsewhere
-            raise UserError(f"{folder} is a link or a file, where the store's folder should be", "Remove it")
-        ignore = os.path.join(folder, ".gitignore")
-        if not os.path.lexists(ignore):
-            with suppress(FileExistsError), open(ignore, "x") as file:  # of a build that began at the same time
-                file.write("*\n")
-    except OSError as error:
-        advice = "Work on a copy of the repository that you may write to"
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise StoreFailed(f"{folder} cannot be made: {error.strerror}", "Free some space on that disk") from error
-        raise NoPermission(f"{folder} cannot be made: {error.strerror}", advice) from error
-    return folder
 
 
 def _batches(entries: list[Entry], most: int) -> Iterator[list[Entry]]:

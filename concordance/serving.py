@@ -13,11 +13,11 @@ from functools import partial
 
 from concordance import api, showing
 from concordance.config import Book, of_site
-from concordance.pipeline import FOLDER
 from concordance.query.answers import Row
 from concordance.query.index import Index
 from concordance.serve.crew import End
 from concordance.serve.desk import Desk
+from concordance.storeplace import store_path
 from concordance.watching import Current, Watch
 
 
@@ -30,13 +30,13 @@ def read(root: str, live: bool, end: End) -> None:
     """A reader."""
     os.chdir(root)  # paths in questions are the repository's, wherever the server was started
     more: dict[str, Callable[[Index, str], list[Row]]] = {"show": partial(_shown, root)}
-    Desk(root, os.path.join(root, FOLDER), partial(wishes_of, root), more, live).serve(end)
+    Desk(root, store_path(root), partial(wishes_of, root), more, live).serve(end)
 
 
 def _shown(root: str, index: Index, asked: str) -> list[Row]:
     before = index.book
     try:
-        return showing.shown(index, asked, os.path.join(root, FOLDER, "book"))
+        return showing.shown(index, asked, os.path.join(store_path(root), "book"))
     finally:
         index.book = before
 

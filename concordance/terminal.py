@@ -17,11 +17,12 @@ from urllib.parse import quote
 
 import click
 
-from concordance.pipeline import FOLDER, Summary
+from concordance.pipeline import Summary
 from concordance.query.answers import Answer, Row
 from concordance.query.totals import Totals
 from concordance.render.summary import BookSummary, Compared, Verified
 from concordance.signs import visible
+from concordance.storeplace import store_path
 
 # What a row is shows in its colour; the word beside it says the same without.
 _COLOURS = {
@@ -152,7 +153,7 @@ def print_summary(
     _line("time", None, [f"{seconds:.1f} s"])
     if verbose:
         print_seconds(summary)
-    _line("store", None, [os.path.join(repo, FOLDER, "index.db")])
+    _line("store", None, [os.path.join(store_path(repo), "index.db")])
     if book is not None:
         _line("book", None, [os.path.join(book.out, book.front)])
 

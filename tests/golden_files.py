@@ -15,9 +15,10 @@ from concordance.config import Book, Config
 from concordance.extract.engine import language_of
 from concordance.facts.read import Facts
 from concordance.model import File, FileFacts, Role, Trust, unpacked
-from concordance.pipeline import FOLDER, Build
+from concordance.pipeline import Build
 from concordance.query.answers import qualified
 from concordance.render import manifest
+from concordance.storeplace import FOLDER
 
 SAMPLE = Path(__file__).parent / "sample"
 GOLDEN = Path(__file__).parent / "golden"

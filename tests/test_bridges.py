@@ -17,7 +17,8 @@ from concordance.config import Config
 from concordance.facts.crossed import bridges_from
 from concordance.facts.read import Facts
 from concordance.model import Trust
-from concordance.pipeline import FOLDER, Build
+from concordance.pipeline import Build
+from concordance.storeplace import FOLDER
 
 CASES = sorted((Path(__file__).parent / "cases" / "bridges").rglob("*.md"))
 

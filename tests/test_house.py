@@ -12,8 +12,8 @@ PACKAGE = Path(__file__).parent.parent / "concordance"
 FILES = sorted(PACKAGE.rglob("*.py"))
 LEFT = ["version", "startup", "plainfile", "signs", "kinds", "model", "blocks", "errors", "watchdog", "forks", "confined", "config", "tomllines", "settings", "plugins"]
 STAGES = ["collect", "extract", "facts", "link", "passes", "query", "render", "serve"]
-RIGHT = ["kept", "memory", "noted", "scratch", "batch", "freshness", "launch", "parallel", "forked", "linking", "bridging", "comparing", "differing", "writing", "publishing", "showing", "checking", "staleness", "naming", "passing", "pipeline",
-         "api", "options", "following", "watching", "serving", "terminal", "tasks", "cli", "entry"]  # fmt: skip
+RIGHT = ["kept", "memory", "noted", "scratch", "batch", "freshness", "launch", "parallel", "forked", "linking", "bridging", "comparing", "differing", "writing", "publishing", "showing", "checking", "staleness", "naming", "passing", "storeplace", "pipeline",
+         "api", "consent", "options", "following", "watching", "serving", "terminal", "tasks", "cli", "entry"]  # fmt: skip
 ORDER = {name: place for place, name in enumerate([*LEFT, *STAGES, *RIGHT])}
 PLUG_INS = ("extract/languages", "extract/rules", "extract/bridges", "link/languages", "link/bridges", "passes", "query/commands",
             "query/pages", "query/sitepages", "render/formats", "tasks")  # fmt: skip

@@ -10,7 +10,7 @@ from pathlib import Path
 import cases
 import pytest
 
-from concordance import pipeline
+from concordance import pipeline, storeplace
 from concordance.collect import ruff
 from concordance.config import Config
 from concordance.errors import ToolFailed
@@ -113,7 +113,7 @@ def _built(root: Path) -> tuple[list[str], dict[str, list[str]], dict[str, str]]
     pipeline.Build(
         str(root), Config(jobs=1), lambda step, done, total, word: said.append(word) if step == "say" else None
     ).run()
-    with Facts(str(root / pipeline.FOLDER)) as facts:
+    with Facts(str(root / storeplace.FOLDER)) as facts:
         found = {file.path: [f.by for f in facts.findings(file.path)] for file in facts.files()}
         return said, {path: by for path, by in found.items() if by}, facts.meta()
 

@@ -11,10 +11,10 @@ from concordance import plugins
 from concordance.blocks import Page
 from concordance.config import Book
 from concordance.facts.read import Facts
-from concordance.pipeline import FOLDER
 from concordance.query.index import Index
 from concordance.query.structure import plain_files
 from concordance.render.siteaddresses import SiteAddresses
+from concordance.storeplace import FOLDER
 
 VOID = frozenset(("br", "hr", "img", "input", "link", "meta", "wbr"))
 KINDS = ("concordance.query.pages", "concordance.query.sitepages")

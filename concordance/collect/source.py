@@ -63,6 +63,11 @@ def is_in_git(folder: str) -> bool:
     return bool(_folder_with(folder, (".git",)))
 
 
+def is_under_version_control(folder: str) -> bool:
+    """True if a folder is, or lies in, a work tree of any version control system that is known here."""
+    return bool(_folder_with(os.path.realpath(folder), CONTROL_FOLDERS - {OWN_FOLDER}))
+
+
 def _folder_with(folder: str, names: Iterable[str]) -> str:
     """The nearest folder upwards that holds one of the names; "" where none does."""
     while True:
@@ -158,6 +163,11 @@ def _folder_entries(root: str) -> Iterator[Entry]:
                 yield _unreadable(path, error)
                 continue
             yield _entry(root, path, found)
+
+
+def folder_files(root: str) -> Iterator[Entry]:
+    """The files of a plain folder, as they are found."""
+    return _folder_entries(root)
 
 
 def _entry(root: str, path: str, found: os.stat_result) -> Entry:

@@ -7,12 +7,14 @@ import time
 
 import click
 
-from concordance import api, options, terminal
+from concordance import api, consent, options, terminal
 
 
 @click.command("build")
-@click.argument("repo", default=".", type=click.Path(readable=False))
+@click.argument("repo", required=False, type=click.Path(readable=False))
 @options.of_a_book
+@options.with_store
+@options.YES
 @click.option(
     "--format", "form", type=click.Choice(("markdown", "html")), default="markdown", show_default=True,
     help="Write the book in Markdown, or as a site for browsers (default folder: .concordance/site).",
@@ -20,7 +22,9 @@ from concordance import api, options, terminal
 @click.option("--no-book", is_flag=True, help="Only bring the store up to date.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("--verbose", "-v", is_flag=True, help="Say how long each step took.")
-def command(repo: str, wishes: options.Wishes, form: str, no_book: bool, as_json: bool, verbose: bool) -> None:
+def command(
+    repo: str | None, wishes: options.Wishes, yes: bool, form: str, no_book: bool, as_json: bool, verbose: bool
+) -> None:
     """Read every file of a repository, store what each says, and write the book of it.
 
     What is not said here is as the repository's concordance.toml says, else the default.
@@ -29,7 +33,11 @@ def command(repo: str, wishes: options.Wishes, form: str, no_book: bool, as_json
     concord build
     concord build ~/src/pytorch --out book --verbose
     concord build --format html --out site
+    concord build /mnt/read-only --store ~/stores/project --out ~/books/project
     """
+    if repo is None:
+        repo = "."
+        consent.ask_first(repo, yes)
     began, written, wanted = time.perf_counter(), None, wishes.of(repo)
     with terminal.Bar() as bar:
         if no_book:

@@ -13,7 +13,7 @@ from concordance.signs import visible
 
 
 @click.command("check")
-@click.option("--repo", help="The repository (default: the one around the current folder).")
+@options.REPO
 @options.of_a_book
 @click.option("--store", is_flag=True, help="Check store, text index and cache for damage instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -49,7 +49,7 @@ def command(repo: str | None, wishes: options.Wishes, store: bool, as_json: bool
 
 def _check_store(root: str, as_json: bool) -> None:
     with terminal.Bar() as bar:
-        found = api.check_store(root, bar.show)
+        found = api.audit_store(root, bar.show)
     if as_json:
         click.echo(json.dumps({"sound": not found, "damaged": [one._asdict() for one in found]}))
     else:

@@ -23,8 +23,8 @@ from concordance.facts.store import Store
 from concordance.serve import front, listening, web
 from concordance.serve.crew import End
 from concordance.signs import visible
+from concordance.storeplace import check_store, use_store
 
-FOLDER = ".concordance"
 _GRACE = 10.0  # seconds that the process that keeps the store current may take to end
 
 
@@ -40,9 +40,15 @@ def _module(name: str) -> ModuleType:
 @click.option("--watch", is_flag=True, help="Keep the pages current while files change.")
 @click.option("--no-update", is_flag=True, help="Serve the store as it is.")
 @click.option("--readers", type=click.IntRange(1, 64), help="Processes that make pages (default: 2).")
+@click.option(
+    "--store", type=click.Path(),
+    help="The folder of the store (default: .concordance in the repository, or CONCORDANCE_STORE).",
+)
+@click.option("--yes", "-y", is_flag=True, help="Read a folder that is neither a repository nor indexed.")
 def command(
-    repo: str | None, port: int | None, host: str, no_browser: bool, watch: bool, no_update: bool, readers: int | None
-) -> None:
+    repo: str | None, port: int | None, host: str, no_browser: bool, watch: bool, no_update: bool, readers: int | None,
+    store: str | None, yes: bool,
+) -> None:  # fmt: skip
     """Browse and search a repository in a web page.
 
     Serves at once from the store that is there, and brings it up to date meanwhile; without one, it is built first.
@@ -52,14 +58,17 @@ def command(
     concord serve
     concord serve ~/src/pytorch --port 8000 --watch
     """
+    use_store(store)
     root = os.path.abspath(repo) if repo is not None else find_root(".")
-    store = os.path.join(root, FOLDER)
-    meta = _meta(root, store, no_update)
+    if repo is None:
+        _module("consent").ask_first(root, yes)
+    folder = check_store(root)
+    meta = _meta(root, folder, no_update)
     socket = listening.bound(host, port)
     # The updating process comes before the readers, whose sockets it shall not hold.
     with closing(socket), _updating(root, watch, socket, no_update):
         number = readers or min(2, cores())
-        server = web.Web(root, os.path.join(store, "index.db"), partial(_read, root, watch), number, host, watch, _log)
+        server = web.Web(root, os.path.join(folder, "index.db"), partial(_read, root, watch), number, host, watch, _log)
         version = front.version_of(root, meta, watch)
         server.begin_with(version, front.kept(root, version, watch))
         address = listening.address_of(host, socket)
@@ -104,17 +113,17 @@ def _keep(root: str, watch: bool, socket: End) -> None:
         pass
 
 
-def _meta(root: str, store: str, no_update: bool) -> dict[str, str]:
+def _meta(root: str, folder: str, no_update: bool) -> dict[str, str]:
     """What the store says of itself; it is built where there is none."""
     try:
-        with Store(store) as known:
+        with Store(folder) as known:
             return known.meta()
     except StoreBroken:
         if no_update:
             raise
     with _module("terminal").Bar() as bar:
         _module("api").build(root, None, bar.show)
-    with Store(store) as known:
+    with Store(folder) as known:
         return known.meta()
 
 

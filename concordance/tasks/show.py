@@ -6,23 +6,26 @@ import json
 
 import click
 
-from concordance import api, terminal
+from concordance import api, consent, options, terminal
 
 
 @click.command("show")
 @click.argument("asked", metavar="PATH|NAME")
-@click.option("--repo", help="The repository (default: the one around the current folder).")
+@options.REPO
+@options.with_store
+@options.YES
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
 @click.option("--no-update", is_flag=True, help="Answer from the store as it is.")
-def command(asked: str, repo: str | None, as_json: bool, no_update: bool) -> None:
+def command(asked: str, repo: str | None, as_json: bool, no_update: bool, yes: bool) -> None:
     """Show the page of a file or folder, or what it says of a name.
 
     \b
     concord show torch/nn/modules/linear.py
     concord show torch.nn.Linear
     """
+    root = consent.root_of(repo, yes)
     with terminal.Bar() as bar:
-        repository = api.Repository(repo, not no_update, bar.show)
+        repository = api.Repository(root, not no_update, bar.show)
     with repository:
         rows = repository.show(asked)
     if as_json:

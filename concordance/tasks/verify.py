@@ -7,11 +7,12 @@ import sys
 
 import click
 
-from concordance import api, terminal
+from concordance import api, options, terminal
 
 
 @click.command("verify")
-@click.option("--repo", help="The repository (default: the one around the current folder).")
+@options.REPO
+@options.with_store
 @click.option("--out", type=click.Path(), help="The folder of the book (default: .concordance/book in the repository).")
 @click.option("--jobs", type=click.IntRange(1), help="Worker processes (default: one for each core).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")

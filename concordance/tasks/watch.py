@@ -6,24 +6,31 @@ import json
 
 import click
 
-from concordance import options, terminal, watching
+from concordance import consent, options, terminal, watching
 
 
 @click.command("watch")
-@click.argument("repo", default=".", type=click.Path(readable=False))
+@click.argument("repo", required=False, type=click.Path(readable=False))
 @options.of_a_book
+@options.with_store
+@options.YES
 @click.option(
     "--poll", is_flag=True, help="Look every few seconds: for a disk that notifies of nothing, as a network's."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each update.")
 @click.option("--verbose", "-v", is_flag=True, help="Name every page, and say how long each step took.")
-def command(repo: str, wishes: options.Wishes, poll: bool, as_json: bool, verbose: bool) -> None:
+def command(
+    repo: str | None, wishes: options.Wishes, yes: bool, poll: bool, as_json: bool, verbose: bool
+) -> None:
     """Bring the store and the book up to date whenever a file or the branch changes, until Ctrl-C.
 
     \b
     concord watch
-    concord watch ~/src/pytorch --out docs
+    concord watch ~/src/pytorch --out book
     """
+    folder = repo if repo is not None else "."
+    if repo is None:
+        consent.ask_first(folder, yes)
     with terminal.Bar() as bar:
 
         def tell(update: watching.Update) -> None:
@@ -32,7 +39,7 @@ def command(repo: str, wishes: options.Wishes, poll: bool, as_json: bool, verbos
                 click.echo(json.dumps(watching.as_row(update)))
             else:
                 done = (update.summary, update.book, update.seconds, update.is_first)
-                terminal.print_update(repo, *done, verbose)
+                terminal.print_update(folder, *done, verbose)
 
-        current = watching.Current(repo, wishes.out, lambda: wishes.of(repo), wishes.jobs, bar.show)
+        current = watching.Current(folder, wishes.out, lambda: wishes.of(folder), wishes.jobs, bar.show)
         watching.Watch(current, poll, tell).run()

@@ -1,0 +1,130 @@
+"""Where a repository's store is: in its `.concordance` folder, or in the folder that `--store` names.
+
+In: a repository. Out: the folder of its store, made where it is missing. A store elsewhere (`--store`, or the
+environment variable CONCORDANCE_STORE) leaves the repository untouched, so that one that may only be read can be
+documented; the book's default folder moves with it. Such a folder has a file that names its repository: a store is
+brought up to date by comparing files with what it knows of their paths, so that of another repository would be believed
+in part. The option is handed on as the environment variable, which the processes of a server inherit.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import closing, suppress
+
+from concordance.confined import ConfinedFolder, NotFollowed, split
+from concordance.errors import NoPermission, StoreFailed, UserError
+
+FOLDER = ".concordance"
+VARIABLE = "CONCORDANCE_STORE"
+OWNER = "repository"  # the file in a store elsewhere that names its repository
+_ADVICE = "Name a folder for the store and one for the book: --store DIR --out DIR"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def use_store(folder: str | None) -> None:
+    """Makes a folder that was named on the command line that of the store, for this process and its children."""
+    if folder is not None:
+        os.environ[VARIABLE] = os.path.abspath(folder)  # readers of a server change their working folder
+
+
+def store_path(root: str) -> str:
+    """The folder of a repository's store."""
+    return os.environ.get(VARIABLE) or os.path.join(root, FOLDER)
+
+
+def has_store(root: str) -> bool:
+    """True if a repository was indexed before."""
+    return os.path.lexists(os.path.join(store_path(root), "index.db"))
+
+
+def check_store(root: str) -> str:
+    """The folder of a repository's store; refused where it is another's."""
+    folder = store_path(root)
+    if _is_elsewhere(root, folder):
+        _check_elsewhere(root, folder)
+    return folder
+
+
+def make_store(root: str, inner: str = "") -> str:
+    """The folder of a repository's store, or one in it, made where it is missing; git does not see it."""
+    folder = check_store(root)
+    try:
+        if _is_elsewhere(root, folder):
+            os.makedirs(folder, exist_ok=True)
+            _sign(root, folder)
+        _make(folder)
+        if inner:
+            folder = os.path.join(folder, inner)
+            _make(folder)
+    except OSError as error:
+        if error.errno in _FULL:
+            raise StoreFailed(f"{folder} cannot be made: {error.strerror}", "Free some space on that disk") from error
+        raise NoPermission(f"{folder} cannot be made: {error.strerror}", _ADVICE) from error
+    return folder
+
+
+def _make(folder: str) -> None:
+    with suppress(FileExistsError):
+        os.mkdir(folder)
+    if not stat.S_ISDIR(os.lstat(folder).st_mode):  # a repository may come with one that leads elsewhere
+        raise UserError(f"{folder} is a link or a file, where the store's folder should be", "Remove it")
+    ignore = os.path.join(folder, ".gitignore")
+    if not os.path.lexists(ignore):
+        with suppress(FileExistsError), open(ignore, "x") as file:  # of a build that began at the same time
+            file.write("*\n")
+
+
+# --- a store elsewhere
+
+
+def _is_elsewhere(root: str, folder: str) -> bool:
+    inside = split(folder, (root,))
+    if inside[1] == FOLDER:
+        return False
+    if inside[1] or _is_same(folder, root):
+        advice = "Name a folder outside of it (--store)"
+        raise UserError(f"{folder} is inside the repository, whose files would then include its own store", advice)
+    return True
+
+
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def _check_elsewhere(root: str, folder: str) -> None:
+    with closing(ConfinedFolder(folder, what_to_do="Name another folder (--store)")) as place:
+        try:
+            names = sorted(set(place.names()) - {".gitignore"})
+            owner = place.read(OWNER) if OWNER in names else b""
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise NoPermission(f"{folder} cannot be read: {error.strerror}", "Name another folder (--store)") from error
+    if names and not owner:
+        some = f"{', '.join(names[:3])}{' …' if len(names) > 3 else ''}"
+        advice = "Name a folder that is new, empty, or an earlier store of this repository (--store)"
+        raise UserError(f"{folder} holds files that Concordance did not write ({some})", advice)
+    if owner and owner != _signature(root):
+        known = os.fsdecode(owner).rstrip("\n")
+        advice = "Name another folder (--store); if the repository was moved, remove the old store first"
+        raise UserError(f"{folder} is the store of {known}, not of {os.path.realpath(root)}", advice)
+
+
+def _signature(root: str) -> bytes:
+    return os.fsencode(os.path.realpath(root)) + b"\n"
+
+
+def _sign(root: str, folder: str) -> None:
+    with closing(ConfinedFolder(folder)) as place:
+        try:
+            if place.read(OWNER) == _signature(root):
+                return
+        except (FileNotFoundError, NotFollowed):
+            pass
+        place.write(f"{OWNER}.{os.getpid()}.new", OWNER, _signature(root))
