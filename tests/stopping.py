@@ -43,16 +43,16 @@ POINTS = {
     "the store is written": Point("concordance.facts.write:Writer.commit", after=True),
     "the index would be placed": Point("os:rename", 1, r"text\.\d+\.new"),
     "the index is placed": Point("concordance.facts.fulltext:TextWriter.place_it", after=True),
-    "the first page would be renamed": Point("os:replace", 1, r"_docs\.md'"),
-    "a page is there without its claims": Point("os:replace", 4, r"_docs\.md'", after=True),
-    "claims are there": Point("os:replace", 7, r"\.md\.json'", after=True),
+    "the first page would be renamed": Point("os:rename", 1, r"_docs\.md'"),
+    "a page is there without its claims": Point("os:rename", 4, r"_docs\.md'", after=True),
+    "claims are there": Point("os:rename", 7, r"\.md\.json'", after=True),
     "pages that are gone are taken away": Point("os:unlink", 1, r"gone\.py_docs\.md'", after=True),
-    "the list of pages would be renamed": Point("os:replace", 1, LIST),
-    "the list of pages is written": Point("os:replace", 1, LIST, after=True),
+    "the list of pages would be renamed": Point("os:rename", 1, LIST),
+    "the list of pages is written": Point("os:rename", 1, LIST, after=True),
     "the notes of pages would be renamed": Point("os:replace", 1, r"pages-\w+\.db'"),
-    "the disk is full for a page": Point("os:replace", 5, r"_docs\.md'", full=True),
+    "the disk is full for a page": Point("os:rename", 5, r"_docs\.md'", full=True),
     "the disk is full for the store": Point("concordance.facts.write:Writer._put", full=True),
-    "the disk is full for the list of pages": Point("os:replace", 1, LIST, full=True),
+    "the disk is full for the list of pages": Point("os:rename", 1, LIST, full=True),
 }
 
 
@@ -72,16 +72,17 @@ def stop_at(point: Point) -> None:
 def _stopping(run: Callable[..., Any], point: Point) -> Callable[..., Any]:
     left = [point.call]
 
-    def fits(args: tuple[Any, ...]) -> bool:
+    def fits(args: tuple[Any, ...], more: dict[str, Any]) -> bool:
         said = repr(args)
-        if args and isinstance(args[0], str) and os.path.isfile(args[0]):
-            with open(args[0], "rb") as file:
+        at = more.get("src_dir_fd")  # of a file in a folder that is confined
+        if args and isinstance(args[0], str) and (at is not None or os.path.isfile(args[0])):
+            with open(args[0], "rb", opener=lambda path, flags: os.open(path, flags, dir_fd=at)) as file:
                 said += repr(file.read(200))
         return re.search(point.fits, said) is not None
 
     def stopping(*args: Any, **more: Any) -> Any:
-        left[0] -= fits(args)
-        if left[0] or not fits(args):
+        left[0] -= fits(args, more)
+        if left[0] or not fits(args, more):
             return run(*args, **more)
         if point.full:
             raise OSError(errno.ENOSPC, "No space left on device")

@@ -159,7 +159,7 @@ def test_a_name_does_not_drive_the_terminal(folder: Path) -> None:
     bad = "\x1b]0;owned\x07\x1b[2J\x1b[31m\u202e"
     write(folder, {f"x{bad}y.py": f'"""Words {bad} tree."""\n\n\ndef tree():\n    """Grows {bad}."""\n    return "{bad}"\n', "b.py": f'X = "{bad}"\n', f"{bad}/z.py": "tree = 1\n"})
     for args in (
-        ("build",), ("search", "tree words"), ("keywords",), ("symbols", f"x{bad}y.py"), ("show", f"x{bad}y.py"), ("define", f"n{bad}"),
+        ("build", "."), ("search", "tree words"), ("keywords",), ("symbols", f"x{bad}y.py"), ("show", f"x{bad}y.py"), ("define", f"n{bad}"),
     ):  # fmt: skip
         said = on_a_terminal(*args, cwd=folder)
         for harm in (b"\x1b]0;", b"\x07", b"\x1b[2J", "\u202e".encode()):

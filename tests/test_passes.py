@@ -341,7 +341,7 @@ def test_the_impact_of_what_is_changed_in_the_work_tree(folder: Path) -> None:
 
 def test_a_folder_without_a_commit_has_no_changes(folder: Path) -> None:
     program.write(folder, {"a.py": "x = 1\n"})
-    done = program.concord("impact", "--repo", folder, code=2)
+    done = program.concord("impact", "--repo", folder, "--yes", code=2)
     assert "no commit to compare with" in done.stderr
 
 
