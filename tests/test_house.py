@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "concordance"
 FILES = sorted(PACKAGE.rglob("*.py"))
-LEFT = ["version", "startup", "plainfile", "signs", "kinds", "model", "blocks", "errors", "watchdog", "forks", "confined", "config", "tomllines", "settings", "plugins"]
+LEFT = ["version", "startup", "plainfile", "signs", "kinds", "model", "blocks", "errors", "watchdog", "confined", "config", "forks", "tomllines", "settings", "plugins"]
 STAGES = ["collect", "extract", "facts", "link", "passes", "query", "render", "serve"]
 RIGHT = ["kept", "memory", "noted", "scratch", "batch", "freshness", "launch", "parallel", "forked", "linking", "bridging", "comparing", "differing", "writing", "publishing", "showing", "checking", "staleness", "naming", "passing", "storeplace", "pipeline",
          "api", "consent", "options", "following", "watching", "serving", "terminal", "tasks", "cli", "entry"]  # fmt: skip
