@@ -102,6 +102,18 @@ def test_namespaces_that_are_aliases_of_each_other(tmp_path: Path) -> None:
     assert not _differing(made)
 
 
+def test_directives_that_need_one_another(tmp_path: Path) -> None:
+    made = _repository(tmp_path, {
+        "a.h": "namespace a { namespace d { struct D {}; } }\nnamespace b { namespace c { struct C {}; } }\n"
+        "namespace a { using namespace b::c; }\nnamespace b { using namespace a::d; }\n",
+        "b.cpp": '#include "a.h"\na::C c;\nb::D d;\n',
+        "c.cpp": '#include "a.h"\nb::D d;\na::C c;\n',
+    })  # fmt: skip
+    assert made.at("b.cpp", 2, 4) == ["a.h#b.c.C exact"]
+    assert made.at("b.cpp", 3, 4) == ["a.h#a.d.D exact"]
+    assert not _differing(made)
+
+
 # --- made-up repositories full of cycles ---------------------------------------------------------
 
 
@@ -133,7 +145,8 @@ def _cpp(rng: random.Random) -> dict[str, str]:
     for place in range(6):
         lines = [f'#include "h{other}.h"' for other in rng.sample(range(6), 2)]
         lines += [f"namespace n{rng.randrange(3)} {{"]
-        lines += [f"using namespace n{rng.randrange(4)};", f"namespace n3 = n{rng.randrange(4)};"]
+        lines += [f"using namespace n{rng.randrange(4)}::n{rng.randrange(4)};", f"using namespace n{rng.randrange(4)};"]
+        lines += [f"namespace n{rng.randrange(3)} {{ struct S{place + 6} {{ T{rng.randrange(6)} held; }}; }}", f"namespace n3 = n{rng.randrange(4)};"]
         lines += [f"using T{rng.randrange(6)} = T{rng.randrange(6)};", f"using n{rng.randrange(3)}::S{rng.randrange(6)};"]
         base = rng.choice(["", f" : T{rng.randrange(6)}", f" : n{rng.randrange(3)}::S{rng.randrange(6)}"])
         lines += [f"struct S{place}{base} {{ auto go() {{ return f{rng.randrange(6)}().go(); }} T{rng.randrange(6)} held; }};"]

@@ -142,7 +142,8 @@ class Members(ABC):
 
 def _advance(old: Any, new: Any) -> Any:
     """The next answer in a cycle; types must not grow for ever (`using T = std::vector<T>`)."""
-    return _shallow(new, _NESTED) if isinstance(new, tuple) and new and isinstance(new[0], Home) else new
+    is_type = isinstance(new, tuple) and len(new) == 2 and isinstance(new[0], Home) and isinstance(new[1], tuple)
+    return _shallow(new, _NESTED) if is_type else new
 
 
 def _shallow(found: Type | None, room: int) -> Type | None:
