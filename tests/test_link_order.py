@@ -10,6 +10,8 @@ import pytest
 
 from concordance.link.solver import Solver
 from tests.linked import Repository
+from tests.madeup import Repository as MadeUp
+from tests.relinked import Book, said
 
 _ENDINGS = {"py": "python", "h": "cpp", "cpp": "cpp", "ts": "typescript", "rs": "rust", "java": "java"}
 
@@ -243,3 +245,20 @@ def test_a_compiled_base_does_not_depend_on_how_far_away_it_is_asked_for(tmp_pat
     made = _repository(tmp_path, files)
     assert any(linked.asks for linked in made.links.values())
     assert not _differing(made)
+
+
+# --- whole stores --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kinds", [("python", "shell"), ("c",), ("ecma",), ("bound", "table", "asking"), ("go", "rust", "java")])
+def test_a_store_does_not_depend_on_the_order_in_which_files_are_read(tmp_path: Path, kinds: tuple[str, ...]) -> None:
+    """Ids are given in the order in which workers finish: whatever is sorted by them would differ."""
+    files = MadeUp(911, kinds).text()
+    stores = []
+    for seed in range(3):
+        paths = sorted(files)
+        random.Random(seed).shuffle(paths)
+        Book(tmp_path / str(seed), {path: files[path] for path in paths})
+        stores.append(said(tmp_path / str(seed) / "kept"))
+    for part, rows in stores[0].items():
+        assert rows == stores[1][part] == stores[2][part], part
