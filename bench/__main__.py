@@ -8,7 +8,8 @@ to kill builds at random moments, `updates`, to update a repository a thousand t
 `hostile`, to build repositories that mean harm, and `site` and a repository, to serve
 it; or `public` and a repository with its documents, to compare public names with theirs;
 or `bridges` and a repository, to see what they cost; or `repetition`, to read files of one repeated token; or
-`reproducible` and repositories, to build each in several ways and compare all bytes. Out: a table on standard output.
+`reproducible` and repositories, to build each in several ways and compare all bytes; or `traps`, to see on every Python at
+hand that nothing of a repository runs. Out: a table on standard output.
 Speed is a ratio to `ctags -R` in the same run, for machines differ and are noisy.
 """
 
@@ -43,6 +44,7 @@ from bench import (
     reproducible,
     rules,
     site,
+    traps,
     updates,
 )
 from concordance.collect import source
@@ -158,7 +160,7 @@ def latency(root: Path, name: str) -> None:
 ALONE = {
     "kills": kills.main, "damage": damage.main, "hostile": hostile.main, "book": book.main, "edit": oneedit.main, "edits": edits.main,
     "site": site.main, "public": publicnames.main, "bridges": bridges.main,
-    "operators": operators.main, "updates": updates.main, "repetition": repetition.main, "reproducible": reproducible.main,
+    "operators": operators.main, "updates": updates.main, "repetition": repetition.main, "reproducible": reproducible.main, "traps": traps.main,
 }  # fmt: skip
 
 
