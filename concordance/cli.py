@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 COMMANDS = "concordance.query.commands"
 TASKS = "concordance.tasks"
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # those that end the program
 
 
 class Commands(click.Group):
@@ -213,12 +214,24 @@ def _asked(repository: Repository, commands: dict[str, click.Command], line: byt
 
 def main() -> None:
     """The program `concord`."""
-    from concordance.errors import ConcordanceError
-
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a file's name need not be text
     received = _end_on_signals()
+    try:
+        _run()
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("concord: stopped; the last complete store is as it was, and what was read is kept", err=True)
+        sys.exit(128 + (received[0] if received else signal.SIGINT))
+    finally:  # what is left is Python's own end, which a signal must not disturb
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+
+
+def _run() -> None:
+    """Runs a command; an error becomes a message and an exit code."""
+    from concordance.errors import ConcordanceError
+
     try:
         cli(standalone_mode=False)
         if sys.stdout is not None:  # closed by the caller
@@ -229,9 +242,6 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("concord: stopped; the last complete store is as it was, and what was read is kept", err=True)
-        sys.exit(128 + (received[0] if received else signal.SIGINT))
     except BrokenPipeError:
         _drop_output()
         sys.exit(1)
@@ -253,7 +263,7 @@ def _end_on_signals() -> list[int]:
         if len(times) == 1 or times[-1] - times[-2] > 1:
             raise KeyboardInterrupt
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in _SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, end)
     return received

@@ -12,8 +12,8 @@ parent waits for ever. Hence the rule:
 `check` enforces the rule before each fork. Threads that the libraries leave behind for a moment are waited for.
 Exempt are threads that only watch files for changes: what they lock is theirs alone, and no child uses it.
 
-A child lets go of the descriptors that it must not hold: locks, indexes and databases of its parent. It ends with its
-parent, however that ends, and leaves the signals of a terminal to the parent.
+A child lets go of the locks of its parent: of the store, of indexes, of temporary folders. It ends with its parent,
+however that ends, and leaves the signals of a terminal to the parent.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # those that end the p
 _SETTLE = 2.0  # seconds that a library's threads may take to end when their work is done …
 _SETTLE_PYTHON = 0.02  # … and those of Python
 _WATCHERS = ("notify-rs", "thread-tantivy-")  # how the names of threads begin that only watch files
-_PRIVATE = re.compile(r"/(lock|alive|\.tantivy-[a-z]+\.lock|[^/]*\.db(\.[^/]*new)?(-wal|-shm|-journal)?)$")
+_LOCKS = re.compile(r"/(lock|alive|\.tantivy-[a-z]+\.lock)$")  # files that are locked by `flock`
 _SET_PDEATHSIG = 1  # of prctl(2)
 
 
@@ -208,8 +208,9 @@ def follow_parent() -> None:
 
 
 def let_go() -> None:
-    """Makes the parent's locks and databases unusable here. Their numbers stay taken, by a descriptor that can do
-    nothing: a library that still knows them must not read, lock or close what another file has become."""
+    """Lets go of the parent's locks. Their numbers stay taken, by a descriptor that can do nothing: a library that
+    still knows them must not lock or close what another file has become. Databases stay open: SQLite's locks are not
+    inherited, and a connection that is opened here shares its memory of the file with those of the parent."""
     try:
         listed = os.listdir("/proc/self/fd")
     except OSError:
@@ -217,7 +218,7 @@ def let_go() -> None:
     nothing = os.open("/", os.O_PATH | os.O_CLOEXEC)
     for name in listed:
         with suppress(OSError):  # the one that listed them
-            if _PRIVATE.search(os.readlink(f"/proc/self/fd/{name}")):
+            if _LOCKS.search(os.readlink(f"/proc/self/fd/{name}")):
                 os.dup2(nothing, int(name), inheritable=False)
     os.close(nothing)
 

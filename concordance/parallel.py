@@ -7,6 +7,7 @@ so that the item that did it can be named and the rest goes on.
 
 from __future__ import annotations
 
+import multiprocessing
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -17,13 +18,15 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
 
-from concordance import forks, launch
+from concordance import forks, launch, scratch
 from concordance.errors import ConcordanceError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _EACH = 2000  # what an item costs, however small
 _PATIENCE = 60.0  # seconds of the processor that an item may take, where nothing else is said
+_STARTING = 120.0  # seconds that a worker may take to start
+_TRIES = 3
 _GRACE = 20.0  # seconds that workers may take to end
 
 
@@ -121,6 +124,8 @@ def _start_server() -> None:
 
     Ignoring it would not do: it is undone in each new worker, which could then be hit before it has begun.
     """
+    # Its socket stands in a folder that the next run removes where this one is killed; there is no public way.
+    multiprocessing.current_process()._config.setdefault("tempdir", scratch.lasting())  # type: ignore[attr-defined]
     launch.start_tracker()  # by the server, it would lift the block again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     try:
@@ -244,6 +249,7 @@ def batches_here(
 
 def _singly(pool: Pool, work: Callable[[list[Item]], Result], batch: list[Item]) -> Iterator[Result | Failed[Item]]:
     for item in batch:
+        _started(pool)  # on a busy machine that takes longer than most items
         future = _submitted(pool, work, item)
         patience = pool.patience([item])
         done, _ = wait([future], timeout=patience)
@@ -256,6 +262,18 @@ def _singly(pool: Pool, work: Callable[[list[Item]], Result], batch: list[Item])
             pool.kill()
             late = f"its reader did not end within {patience:.0f} s"
             yield Failed(item, "its reader was killed" if done else late)
+
+
+def _started(pool: Pool) -> None:
+    """Waits until a worker is ready."""
+    for _ in range(_TRIES):
+        try:
+            pool.submit(list, []).result(_STARTING)
+        except (BrokenProcessPool, TimeoutError):  # an idle worker was killed
+            pool.kill()
+        else:
+            return
+    raise ConcordanceError(f"no worker process started within {_STARTING:.0f} s")
 
 
 def _submitted(pool: Pool, work: Callable[[list[Item]], Result], item: Item) -> Future[Result]:

@@ -7,6 +7,7 @@ removes the folders of this user whose lock is free.
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import os
 import re
@@ -15,7 +16,8 @@ import stat
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 
 _PREFIX = "concordance-"
 _NAME = re.compile(_PREFIX + r"[a-z0-9_]{8}")  # as `tempfile` makes them
@@ -36,6 +38,14 @@ def folder() -> Iterator[str]:
         shutil.rmtree(made, ignore_errors=True)
         if lock is not None:
             os.close(lock)
+
+
+@cache
+def lasting() -> str:
+    """A folder for as long as this process lives."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(folder())
 
 
 def sweep(home: str) -> None:

@@ -261,7 +261,7 @@ def reads_or_dies(monkeypatch: pytest.MonkeyPatch) -> None:
     ("name", "reason"),
     [
         ("deadly.py", "its reader was killed"),
-        ("endless.py", "its reader did not end within 3 s"),
+        ("endless.py", "its reader did not end within 5 s"),
         ("faulty.py", "its reader failed: RuntimeError: a fault in the program"),
     ],
 )
@@ -274,7 +274,7 @@ def test_a_file_that_kills_its_reader(folder: Path, name: str, reason: str) -> N
     def hear(step: str, done: int, total: int, word: str) -> None:
         said.extend([word] if step == "say" else [])
 
-    summary = Build(str(folder), Config(jobs=2, patience=3.0 if name == "endless.py" else 60.0), hear).run()
+    summary = Build(str(folder), Config(jobs=2, patience=5.0 if name == "endless.py" else 60.0), hear).run()
     assert sorted(summary.failed) == [(name, reason), (f"more/{name}", reason)]
     assert summary.skipped == {"unreadable": 2}
     found = ledger(folder)
@@ -368,7 +368,7 @@ def test_a_first_build_that_is_stopped(folder: Path, tmp_path: Path, sent: signa
         age(own)
     else:
         assert started.returncode == 128 + sent
-        assert err == "concord: stopped; the last complete store is as it was, and what was read is kept\n"
+        assert err.strip() == "concord: stopped; the last complete store is as it was, and what was read is kept"
         assert not list((folder / ".concordance").glob("*.new*"))
         assert not list(own.iterdir())
     summary = build(folder, "--no-book", env={"TMPDIR": str(own)})

@@ -416,7 +416,8 @@ def _running(repo: Path, *args: str, end: signal.Signals = signal.SIGINT, **more
         yield running, lines
         running.send_signal(end)
         assert running.wait(LONG) == 128 + end
-        assert running.stderr.read() == "concord: stopped; the last complete store is as it was, and what was read is kept\n"
+        said = running.stderr.read().strip()
+        assert said == "concord: stopped; the last complete store is as it was, and what was read is kept"
         wait_for(lambda: not processes(running.pid), LONG)
     finally:
         running.kill()
