@@ -23,7 +23,8 @@ _PREFIX = "concordance-"
 _NAME = re.compile(_PREFIX + r"[a-z0-9_]{8}")  # as `tempfile` makes them
 _ASIDE = re.compile(r"^(text|index\.db)\.\d+(\.old)?\.new(-wal|-shm|-journal)?$")  # as builds name what they make
 _ALIVE = "alive"
-_OLD = 86_400.0  # seconds: a folder without a lock is that of a run that could not make one, or has just been made
+_NEW = 60.0  # seconds that an empty folder may be without a lock: its run was killed between the two …
+_OLD = 86_400.0  # … and one with contents: its run could not make one
 _TRIES = 10
 
 
@@ -64,6 +65,9 @@ def sweep(home: str) -> None:
             continue
         if lock is not None or _age(path) > _OLD:
             shutil.rmtree(path, ignore_errors=True)  # which follows no links
+        elif _age(path) > _NEW:
+            with suppress(OSError):  # it is removed where it is empty
+                os.rmdir(path)
         if lock is not None:
             os.close(lock)
 

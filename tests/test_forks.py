@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import program
@@ -257,17 +258,20 @@ def test_temporary_folders_of_dead_runs(tmp_path: Path, monkeypatch: pytest.Monk
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "kept").write_text("")
-    dead, old, new = (tmp_path / f"concordance-{name}" for name in ("deaddead", "old_old_", "new_new_"))
+    dead, old, new, empty = (tmp_path / f"concordance-{name}" for name in ("deaddead", "old_old_", "new_new_", "empty_em"))
     for folder in (dead, old, new):
         folder.mkdir()
         (folder / "link").symlink_to(outside)
     (dead / "alive").write_text("")
     os.utime(old, (1, 1))
+    empty.mkdir()
+    os.utime(empty, (time.time() - 100, time.time() - 100))
     (tmp_path / "concordance-linklink").symlink_to(outside)
     (tmp_path / "concordance-notes").mkdir()
     with scratch.folder() as alive:
         assert not dead.exists()
         assert not old.exists()
+        assert not empty.exists()
         assert new.exists()
         with scratch.folder():
             assert Path(alive).exists()
