@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import closing, suppress
 from hashlib import blake2b
 from itertools import zip_longest
 from pathlib import Path
@@ -88,7 +89,7 @@ class Bench:
         self.home, self.root, self.cache = home, home / "repo", home / "cache"
         shutil.copytree(checkout, self.root, symlinks=True, ignore=shutil.ignore_patterns(FOLDER, ".git"))
         os.environ["CONCORDANCE_CACHE"] = str(self.cache)
-        self.chance = random.Random(SEED)
+        self.chance = random.Random(int(os.environ.get("SEED", SEED)))
         self.wrong: Counter[tuple[str, str]] = Counter()
         self.examples: list[str] = []
         self.edited = self.root / next(str(p.relative_to(self.root)) for p in sorted(self.root.rglob("*.py")))
@@ -190,9 +191,8 @@ class Bench:
             run("build", str(self.root))
         if target == "cache":
             shutil.rmtree(self.root / FOLDER)
-            cache = sqlite3.connect(self.cache / "facts.db")  # in use, most of it is in the database, not in its log
-            cache.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            cache.close()
+            with suppress(sqlite3.Error), closing(sqlite3.connect(self.cache / "facts.db")) as cache:
+                cache.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # in use, most of it is not in the log
         flips = self.flip(target)
         if held is not None and self.chance.random() < 0.5:
             held.close()

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import books
 import pytest
-from program import SAMPLE, age, ask, build, concord, dump, write
+from program import SAMPLE, age, ask, concord, dump, write
 
+from concordance import api
 from concordance.config import Book, Config
 from concordance.errors import StoreBroken
 from concordance.facts import checksums, fulltext
@@ -24,6 +25,11 @@ from concordance.query.index import Index
 
 def run(folder: Path) -> Summary:
     return Build(str(folder), Config(jobs=1)).run()
+
+
+def made(folder: Path, out: Path | None = None) -> int:
+    """Writes the book: how many files it is of."""
+    return api.book(str(folder), str(out) if out is not None else None, jobs=1)[0].files
 
 
 def flip(path: Path, seed: int, bits: int = 20) -> None:
@@ -65,7 +71,7 @@ def test_a_file_that_was_put_in_place_of_another_is_seen(repo: Path) -> None:
 
 def test_a_question_sees_text_that_was_changed_under_it(repo: Path) -> None:
     """Lines of a file that is not as it was read are not shown as if they were."""
-    build(repo)
+    run(repo)
     was = (repo / "plain.cpp").stat()
     write(repo, {"plain.cpp": "int enigma() { return 42; }\n"})
     os.utime(repo / "plain.cpp", ns=(was.st_mtime_ns, was.st_mtime_ns))
@@ -140,7 +146,7 @@ def test_flipped_bits_in_the_store(repo: Path, seed: int) -> None:
 
 
 def test_a_question_of_a_damaged_store(repo: Path) -> None:
-    build(repo)
+    run(repo)
     right = ask("define", "Tree", "--repo", repo)
     flip(repo / ".concordance/index.db", 3, 1)
     assert "concord build" in concord("define", "Tree", "--repo", repo, "--no-update", code=1).stderr
@@ -239,20 +245,20 @@ def test_an_index_that_is_being_changed_can_be_read(repo: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize("seed", range(3))
 def test_damage_in_the_notes_of_pages(repo: Path, seed: int) -> None:
-    build(repo)
+    made(repo)
     before = books.contents(repo / ".concordance/book")
     flip(next((repo / ".concordance").glob("pages-*.db")), seed, 40)
     write(repo, {"a.py": "def other(): pass\n"})
-    build(repo)
+    made(repo)
     write(repo, {"a.py": SAMPLE["a.py"]})
-    build(repo)
+    made(repo)
     assert books.contents(repo / ".concordance/book") == before
 
 
 @pytest.mark.parametrize("what", ["half", "zeros", "sign", "name", "version", "kind"])
 def test_a_damaged_manifest(repo: Path, what: str) -> None:
     """It is written anew; the pages that it named are not taken for files of the repository, nor for another's."""
-    build(repo, "--out", str(repo / "docs"))
+    made(repo, repo / "docs")
     before = books.contents(repo / "docs")
     path = repo / "docs/manifest.json"
     data = path.read_bytes()
@@ -263,7 +269,7 @@ def test_a_damaged_manifest(repo: Path, what: str) -> None:
     }[what]  # fmt: skip
     assert damaged != data
     path.write_bytes(damaged)
-    assert build(repo, "--out", str(repo / "docs"))["files"] == 6
+    assert made(repo, repo / "docs") == 6
     assert books.contents(repo / "docs") == before
 
 
@@ -273,22 +279,22 @@ def test_a_manifest_of_others_is_left(repo: Path) -> None:
 
 
 def test_a_page_of_the_same_size_is_written_again(repo: Path) -> None:
-    build(repo)
+    made(repo)
     before = books.contents(repo / ".concordance/book")
     page = repo / ".concordance/book/a.py_docs.md"
     page.write_bytes(page.read_bytes().replace(b"Tree", b"Free"))
     claims = repo / ".concordance/book/.claims/plain.cpp_docs.md.json"
     flip(claims, 7, 2)
-    build(repo)
+    made(repo)
     assert books.contents(repo / ".concordance/book") == before
 
 
 def test_a_damaged_list_of_a_site(repo: Path) -> None:
     out = repo / ".concordance/site"
-    build(repo, "--format", "html", "--out", str(out))
+    api.site(str(repo), str(out), jobs=1)
     before = books.contents(out)
     (out / "manifest.json").write_bytes((out / "manifest.json").read_bytes()[:300])
-    build(repo, "--format", "html", "--out", str(out))
+    api.site(str(repo), str(out), jobs=1)
     assert books.contents(out) == before
 
 
@@ -298,7 +304,7 @@ def test_a_damaged_list_of_a_site(repo: Path) -> None:
 def test_check_store(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "own"))
     assert "concord build" in concord("check", "--store", "--repo", repo, code=2).stderr
-    build(repo)
+    made(repo)
     assert "as it was written" in concord("check", "--store", "--repo", repo).stdout
     home = repo / ".concordance"
     damaged = [home / "index.db", next(home.glob("pages-*.db")), next(home.rglob("*.term")), tmp_path / "own/facts.db"]
@@ -308,5 +314,5 @@ def test_check_store(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         path.write_bytes(data)
     found = json.loads(concord("check", "--store", "--repo", repo, "--json", code=1).stdout)
     assert {Path(one["path"]) for one in found["damaged"]} >= set(damaged[:3])
-    build(repo)
+    made(repo)
     concord("check", "--store", "--repo", repo)

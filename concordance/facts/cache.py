@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterable
 from hashlib import blake2b
 
-from .failures import is_of_disk, is_refusal
+from .failures import FAILURES, is_of_disk, is_refusal
 from .schema import BESIDE, connect
 
 _DIGEST = 16  # bytes
@@ -32,7 +32,7 @@ class Cache:
             self._open()
         except OSError:
             self.close()
-        except sqlite3.Error as error:
+        except FAILURES as error:
             self._failed(error)
 
     def _open(self) -> None:
@@ -41,7 +41,7 @@ class Cache:
         self._connection.execute("PRAGMA synchronous = OFF")  # what a power cut loses is made anew
         self._connection.execute(_TABLE)
 
-    def _failed(self, error: sqlite3.Error) -> bool:
+    def _failed(self, error: Exception) -> bool:
         """Goes on without the cache where the disk is full, or the file locked or not to be written. Else it is damaged
         and made anew, for nothing is lost with it. Says whether it was."""
         self.close()
@@ -56,7 +56,7 @@ class Cache:
                 if os.path.lexists(path):
                     os.remove(path)
             self._open()
-        except (OSError, sqlite3.Error):
+        except (OSError, *FAILURES):
             self.close()
 
     def get(self, key: bytes) -> bytes | None:
@@ -65,7 +65,7 @@ class Cache:
             return None
         try:
             row = self._connection.execute("SELECT packed FROM facts WHERE key = ?", (key,)).fetchone()
-        except sqlite3.Error:
+        except FAILURES:
             return None
         return _checked(key, row[0]) if row else None
 
@@ -78,7 +78,7 @@ class Cache:
             sealed = ((key, _digest(key, packed) + packed) for key, packed in rows)
             self._connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", sealed)
             self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
+        except FAILURES as error:
             self._failed(error)
 
     def drop_damaged(self) -> tuple[int, int]:
@@ -95,7 +95,7 @@ class Cache:
                 return len(bad), total
             self.close()
             self._anew()
-        except sqlite3.Error as error:
+        except FAILURES as error:
             if not self._failed(error):
                 return 0, total
         return total or 1, total or 1
@@ -110,7 +110,7 @@ class Cache:
             (last,) = self._connection.execute("SELECT max(rowid) FROM facts").fetchone()
             self._connection.execute("DELETE FROM facts WHERE rowid <= ?", (last // 2,))
             self._connection.execute("VACUUM")
-        except (OSError, sqlite3.Error):
+        except (OSError, *FAILURES):
             self.close()
 
     def close(self) -> None:

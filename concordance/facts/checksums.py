@@ -16,7 +16,6 @@ and its note, the log holds further frames, which SQLite checks by its own check
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 from contextlib import closing, suppress
 from hashlib import blake2b
@@ -27,6 +26,7 @@ import msgspec
 from concordance.errors import StoreBroken
 
 from . import lock, schema
+from .failures import FAILURES
 
 _SIZE = 8  # bytes of a page's digest
 _OWN = 16  # bytes of the digest that begins each of the files written here
@@ -184,7 +184,7 @@ def _differing(one: _Sums, other: _Sums) -> int:
 
 def _empty_log(path: str) -> None:
     """Has SQLite move what was committed from the log into the database, as far as no reader is in the way."""
-    with suppress(sqlite3.Error), closing(schema.connect(path, "rw")) as connection:
+    with suppress(*FAILURES), closing(schema.connect(path, "rw")) as connection:
         connection.execute("PRAGMA busy_timeout = 0")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

@@ -14,6 +14,10 @@ _DISK = frozenset((sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_REA
 _NO_SPACE = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 
 
+# What a damaged database makes Python raise: of its texts, and of what SQLite says of them, not all can be decoded.
+FAILURES = (sqlite3.Error, UnicodeDecodeError)
+
+
 def is_of_disk(error: Exception) -> bool:
     """Whether the disk is at fault."""
     return isinstance(error, OSError) or _code(error) in _DISK

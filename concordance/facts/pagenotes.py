@@ -20,6 +20,7 @@ import msgspec
 from concordance.errors import ConcordanceError, StoreBroken
 
 from . import checksums, schema
+from .failures import FAILURES
 
 Subject = tuple[str, str]  # the kind of a page, and what it is about
 Digests = dict[str, int]  # of one table, by key
@@ -49,7 +50,7 @@ class NotesBroken(ConcordanceError):
 def _guarded() -> Iterator[None]:
     try:
         yield
-    except (sqlite3.Error, msgspec.MsgspecError, TypeError, ValueError) as error:
+    except (*FAILURES, msgspec.MsgspecError, TypeError, ValueError) as error:
         raise NotesBroken(f"the notes about pages are damaged: {error}", "Build again") from error
 
 
@@ -79,7 +80,7 @@ class PageNotes:
                 checksums.require_intact(self.path, alone=True)
                 self._seen = self._state()
             return {str(key): str(value) for key, value in self._open.execute("SELECT key, value FROM meta")}
-        except (OSError, sqlite3.Error, StoreBroken):
+        except (OSError, *FAILURES, StoreBroken):
             self.close()
             return {}
 

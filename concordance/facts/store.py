@@ -14,6 +14,7 @@ from typing import Any, Self, TypeVar
 from concordance.errors import StoreBroken
 
 from . import checksums, schema
+from .failures import FAILURES
 
 Decoded = TypeVar("Decoded")
 
@@ -47,7 +48,7 @@ class Store:
             if _size(f"{self.path}-wal") or os.access(os.path.dirname(self.path), os.W_OK):
                 raise self._broken() from None
             connection = schema.connect(self.path, "immutable")
-        except sqlite3.Error as error:
+        except FAILURES as error:
             raise self._broken() from error
         return connection
 
@@ -58,20 +59,20 @@ class Store:
     def _rows(self, query: str, values: tuple[object, ...] = ()) -> Iterator[tuple[Any, ...]]:
         try:
             yield from self._connection.execute(query, values)
-        except sqlite3.Error as error:
+        except FAILURES as error:
             raise self._broken() from error
 
     def _all(self, query: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
         """All rows at once: for many that are all wanted."""
         try:
             return self._connection.execute(query, values).fetchall()
-        except sqlite3.Error as error:
+        except FAILURES as error:
             raise self._broken() from error
 
     def _row(self, query: str, *values: object) -> tuple[Any, ...] | None:
         try:
             row: tuple[Any, ...] | None = self._connection.execute(query, values).fetchone()
-        except sqlite3.Error as error:
+        except FAILURES as error:
             raise self._broken() from error
         return row
 

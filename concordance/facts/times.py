@@ -14,6 +14,7 @@ from contextlib import closing, suppress
 from concordance.model import File
 
 from . import checksums, schema
+from .failures import FAILURES
 
 _RENEW = "UPDATE file SET changed = ?, altered = ?, inode = ? WHERE path = ?"
 
@@ -28,7 +29,7 @@ def renew(folder: str, files: Iterable[File]) -> None:
     """Writes them into a store that is otherwise up to date, so that the files need not be hashed again. Where that
     cannot be done, they are."""
     path = os.path.join(folder, "index.db")
-    with suppress(OSError, sqlite3.Error):
+    with suppress(OSError, *FAILURES):
         with closing(schema.connect(path, "rw")) as connection:
             connection.execute("BEGIN IMMEDIATE")
             put(connection, files)
