@@ -16,6 +16,7 @@ from . import bridging, rulebook, terms
 from .comments import Comments
 from .draft import Draft
 from .macros import Macros
+from .repetition import Repetition, without_repetition
 from .source import Source
 
 LANGUAGES = "concordance.extract.languages"
@@ -50,17 +51,32 @@ def language_of(name: str) -> Language:
 
 def extract(text: str, language: str, macros: Macros | None = None) -> FileFacts:
     """All that a file's text says by itself, and by the repository's macros where its language has them."""
+    parsed = language in readers() and language != "text"
+    text, stretches = without_repetition(text) if parsed else (text, [])
     source = Source(text, language)
+    facts = _read(source, macros)
+    unread = tuple(_unread(source, stretch) for stretch in stretches)
+    return facts._replace(findings=(*facts.findings, *unread)) if unread else facts
+
+
+def _unread(source: Source, stretch: Repetition) -> Finding:
+    """Says that a repetitive stretch was not read."""
+    ends = [source.line(source.byte(at)) for at in (stretch.start, stretch.end - 1)]
+    size = stretch.end - stretch.start
+    return Finding("syntax", Severity.ERROR, f"{size:,} characters repeat one another: not read", ends[0], 1, ends[1])
+
+
+def _read(source: Source, macros: Macros | None) -> FileFacts:
     if nesting(source.data) > DEEPEST:
         finding = Finding("syntax", Severity.ERROR, f"brackets nest more than {DEEPEST:,} deep: read as text", 1)
         facts = _as_text(source)
         return facts._replace(findings=(*facts.findings, finding))
     try:
-        reader = plugins.load(LANGUAGES, language if language in readers() else "text")
+        reader = plugins.load(LANGUAGES, source.language if source.language in readers() else "text")
         draft = reader.read(source, macros) if reader.LANGUAGE.has_macros else reader.read(source)
         return _complete(source, draft)
     except Exception as error:
-        message = f"the {language} reader failed: {type(error).__name__}: {error}"
+        message = f"the {source.language} reader failed: {type(error).__name__}: {error}"
         finding = Finding("reader", Severity.ERROR, message, 1)
         return FileFacts(findings=(finding,), metrics=_metrics(source, Comments(source, []), Draft(source)))
 

@@ -21,6 +21,7 @@ from . import cdirectives, trees
 from .draft import Draft
 from .engine import DEEPEST, LANGUAGES, nesting, readers
 from .lexicals import C_FAMILY, HOLE, Lexical, lexical
+from .repetition import without_repetition
 from .source import Source
 
 COMMENT, STRING, NUMBER, KEYWORD, DIRECTIVE = "c", "s", "n", "k", "p"
@@ -49,6 +50,8 @@ def spans(text: str, language: str, begin: int = 0, end: int = LARGEST) -> list[
     what takes time."""
     if not text or len(text) > LARGEST:
         return []
+    if language in readers():
+        text, _ = without_repetition(text)
     rules = lexical(language)
     if language in C_FAMILY and rules is not None:
         return _c_family(text, language, rules, begin, end)

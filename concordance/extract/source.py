@@ -48,6 +48,10 @@ class Source:
         """The code point at a byte offset."""
         return at if self.ascii else at - bisect_left(self._continuations, at)
 
+    def byte(self, at: int) -> int:
+        """The byte offset of a code point."""
+        return at if self.ascii else len(self.text[:at].encode("utf-8", "replace"))
+
     def offsets(self, starts: list[int]) -> array[int]:
         """The code points at ascending byte offsets."""
         return array("I", starts) if self.ascii else array("I", map(self.offset, starts))

@@ -29,7 +29,7 @@ def _grammar(function: str, more: str = "") -> trees.Grammar:
 
 GRAMMAR = _grammar("language_typescript")
 ELEMENTS = _grammar("language_tsx", ecmaqueries.ELEMENT_NAMES)
-_ELEMENT = re.compile(rb"^(?!\s*(?:\*|//)).*(?:</[A-Za-z>]|/>)", re.M)
+_ELEMENT = re.compile(rb"^(?![^\S\n]*(?:\*|//)).*(?:</[A-Za-z>]|/>)", re.M)  # a blank line ends the look ahead
 
 
 def read(source: Source) -> Draft:
