@@ -22,10 +22,10 @@ _FIELDS = {
 }  # fmt: skip
 NAMELESS = frozenset(("returns", "yields"))
 _FIELD = re.compile(r":(\w++)(?:[ \t]++(.*?))?:(?=\s|$)|[@\\](\w++)(?:\[[\w, ]*+\])?:?(?=\s|$|\{)")
-ROLE = re.compile(r":[\w:]+:`[~!.]?([^`<>]+?)(?:\s*<[^`<>]*>)?`")
-_DASH = re.compile(r"\s*(?:--?|–|—|:)\s+")
+ROLE = re.compile(r":[\w:]{1,60}:`[~!.]?([^`<>]*[^`<>\s])\s*+(?:<[^`<>]*>)?`")
+_DASH = re.compile(r"(?<!\s)\s*+(?:--?|–|—|:)\s++")
 _OWN_LINE = re.compile(r"(?:[-*+•]|\d+[.)]|>>>|\.\.|\|)(?:\s|$)")
-_NAME_SEPARATOR = re.compile(r"\s*,\s*(?:and\s)?|\s+and\s+|/")
+_NAME_SEPARATOR = re.compile(r"(?<!\s)\s*+,\s*+(?:and\s)?|(?<!\s)\s++and\s++|/")
 _OPEN = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 

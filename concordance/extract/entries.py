@@ -18,7 +18,7 @@ from .look import Look
 
 _COMMENT = re.compile(r"(?m)(?:^|[ \t])#.*$")
 _BLOCK = re.compile(r"[|>][-+\d]*[ \t]*(?:#.*)?\n")
-_COLON = re.compile(rb"[\"']?\s*:")
+_COLON = re.compile(rb"[\"']?(?<!\s)\s*+:")
 
 
 @dataclass(slots=True)

@@ -39,7 +39,8 @@ def is_unparsable(data: bytes, grammar: trees.Grammar) -> bool:
     for piece in _pieces(data):
         root = tools.parser.parse(piece).root_node
         if root.has_error:
-            skipped += sum(map(_bare_tokens, trees.captures(tools.errors, root).get("error", ())))
+            found = trees.captures(tools.errors, root)
+            skipped += sum(map(_skipped, found.get("error", ()))) + len(found.get("missing", ()))
             if skipped > most:
                 return True
     return False
@@ -71,6 +72,7 @@ def _pieces(data: bytes) -> Iterator[bytes]:
         start = end
 
 
-def _bare_tokens(error: Node) -> int:
-    """The tokens in an error that belong to no construct."""
-    return sum(1 for child in error.children if child.child_count == 0)
+def _skipped(error: Node) -> int:
+    """The tokens in an error that belong to no construct, and a part of the constructs: cutting breaks some of them."""
+    bare = sum(1 for child in error.children if child.child_count == 0)
+    return bare + (error.child_count - bare) // 4

@@ -39,7 +39,7 @@ _MESON = re.compile(
     rb"\b(?:executable|library|shared_library|static_library|both_libraries|shared_module|extension_module)\s*\("
 )
 _MESON_WORD = re.compile(
-    rb"'(?P<text>(?:[^'\\\n]|\\.){0,1000}+)'|(?P<name>[A-Za-z_]\w*)(?P<key>\s*:)?|(?P<open>[(\[])|(?P<close>[)\]])|(?P<line>\n)|#[^\n]*"
+    rb"'(?P<text>(?:[^'\\\n]|\\.){0,200}+)'|(?P<name>[A-Za-z_]\w*)(?P<key>\s*:)?|(?P<open>[(\[])|(?P<close>[)\]])|(?P<line>\n)|#[^\n]*"
 )
 _HOLDERS = frozenset(
     ("list", "tuple", "dictionary", "binary_operator", "parenthesized_expression", "conditional_expression")

@@ -37,7 +37,7 @@ _TEXTS = frozenset(
 _CODE_IN_TEXT = frozenset(("interpolation", "template_substitution", "string_expansion", "expansion",
                            "command_substitution", "simple_expansion"))  # fmt: skip
 _COPY = re.compile(
-    rb"=\s*(?:dict\s*\(\s*)?os\.environ\b(?:\s*\.\s*copy\s*\(\s*\))?\s*\)?[ \t]*(?:\r?\n|;|#|\Z)"
+    rb"=\s*(?:dict\s*\(\s*)?os\.environ\b(?:\s*\.\s*copy\s*\(\s*\))?(?:\s*+\))?[ \t]*+(?:\r?\n|;|#|\Z)"
 )
 _PREFIXES = frozenset((b"", b"_", b"_w", b"secure_", b"__secure_"))  # of the system's own functions
 _HOME = re.compile(rb"(?<![\w.])([\w.]+)\s*\.\s*\Z")

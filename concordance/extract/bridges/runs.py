@@ -35,7 +35,7 @@ _LITERAL = re.compile(
 )
 _MOVES = re.compile(rb"(?:^|[\s;&|(])(?:cd|pushd)\s|working-directory|WORKING_DIRECTORY|\bcwd\s*=")
 _NEAR = 1500  # bytes before a command in which the folder may have been changed
-_TEXT = re.compile(rb'"((?:[^"\\]|\\.)*+)(?:"|\Z)')
+_TEXT = re.compile(rb'"((?:[^"\\]|\\(?s:.)|\\\Z)*+)(?:"|\Z)')
 
 
 def ends(look: Look) -> Iterator[Said]:

@@ -22,6 +22,7 @@ _KERNEL = re.compile(
 )
 _DEVICE = re.compile(rb"\bk[A-Z]\w*\b|device_type\b|device\(\)\.type\b|\bDeviceType::")
 _CALL = re.compile(rb"((?:\b\w+::)*)\b([A-Za-z_]\w*)\s*\(\s*[\w.>():-]*$")
+_LONGEST = 2000  # bytes of what a macro is given
 _BACK = 160  # bytes in which the name of a call stands before its first argument
 _ENDING = re.compile(rb"_stub\b")
 _BEFORE = re.compile(rb"((?:\b\w+::)*)\b(\w+)$")
@@ -67,7 +68,7 @@ def _by_name(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
 def _macro(match: re.Match[bytes]) -> Iterator[Said]:
     kind, device = match[1].decode().lower(), (match[2] or b"").decode()
     parts, at = match[3].split(b","), match.start(3)
-    if device.startswith("NO_"):
+    if device.startswith("NO_") or len(match[3]) > _LONGEST:
         return
     if kind == "declare":
         name = _NAME.search(parts[-1])

@@ -35,9 +35,10 @@ _SPAN = (
     r"(?<![\w:`])`(?P<quoted>[^`\s](?:[^`]*[^`\s])?)`(?P<link>__?)?"
 )
 _INLINE = re.compile(rf"``(?P<literal>[^`](?:.*?[^`\s])?)``|{_SPAN}", re.S)
-_WITHOUT_LITERALS = re.compile(rf"(?P<literal>(?!))|{_SPAN}", re.S)
+_SHORT_LITERALS = re.compile(rf"``(?P<literal>[^`])``|{_SPAN}", re.S)
+_TITLE = r"\s*+([^`<>\s]++(?:\s++[^`<>\s]++)*+)\s*+"
 _MARKUP = re.compile(
-    r"``(.+?)``|(?::[\w.+-]++)++:`~?(?:([^`<>]+?)\s*<[^`<>]*>|([^`]+))`|`([^`<>]+?)(?:\s*<[^`<>]*>)?`_{0,2}|\\(\W)|"
+    rf"``(.+?)``|(?::[\w.+-]++)++:`~?(?:{_TITLE}<[^`<>]*>|([^`]+))`|`{_TITLE}(?:<[^`<>]*>)?`_{{0,2}}|\\(\W)|"
     r"(?<!\w)\*\*?(\S|\S.*?\S)\*\*?(?!\w)|\|([^|]+)\|_?"
 )
 # Looking for pairs of signs takes time in proportion to the text and to the signs that nothing closes.
@@ -85,14 +86,17 @@ def plain(text: str) -> str:
 def _spans(text: str) -> Iterator[re.Match[str]]:
     """The roles, literals and quoted stretches of a text.
 
-    Behind the last place at which a literal can end no literal is looked for: each "``" there would search to the end.
+    Behind the last place at which a literal can end none is looked for, but of one character: each "``" there would
+    search to the end.
     """
     end = text.rfind("``")
-    while end > 0 and (text[end - 1] == "`" or (text[end - 1].isspace() and text[end - 3 : end - 1] != "``")):
+    while end > 0 and (text[end - 1] == "`" or text[end - 1].isspace()):
         end = text.rfind("``", 0, end + 1)
-    literals = end + 2 if end > 0 else 0
-    yield from _INLINE.finditer(text, 0, literals)
-    yield from _WITHOUT_LITERALS.finditer(text, literals)
+    reached = 0
+    for match in _INLINE.finditer(text, 0, end + 2 if end > 0 else 0):
+        yield match
+        reached = match.end()
+    yield from _SHORT_LITERALS.finditer(text, reached)
 
 
 def _columns(text: str) -> int:

@@ -23,7 +23,7 @@ BAD = "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEpAIBAAKCAQEA0Z3VS5JJcds3xfn" * 
 GOOD = "key = os.environ['SERVICE_KEY']"
 
 _BLOCK = re.compile(
-    rb"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----(?:\\n|\\r|[\"'\s+,\\]|[\w-]+: [\w,-]+)*[A-Za-z0-9+/=]{48}"
+    rb"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----(?:\\n|\\r|[\"'\s+,\\]|[\w-]++: [\w,-]++)*+[A-Za-z0-9+/=]{48}"
 )
 
 

@@ -25,12 +25,12 @@ BAD = "int* a = malloc(n * sizeof(int));\na[0] = 1;"
 GOOD = "int* a = malloc(n * sizeof(int));\nif (a == NULL)\n  return -1;\na[0] = 1;"
 
 _TARGET = re.compile(
-    rb"([A-Za-z_]\w*)\s*=\s*(?:\(\s*[\w\s:<>]+\**\s*\)\s*|(?:static|reinterpret)_cast<[^;]*?>\s*\(\s*)?$"
+    rb"\b([A-Za-z_]\w*+)\s*=\s*(?:\(\s*[\w\s:<>]+\**\s*\)\s*|(?:static|reinterpret)_cast<[^;]*?>\s*\(\s*)?$"
 )
 _USED = (
     rb"(?:\*\s*%s\b(?!\s*[=!]=)|\b%s\s*(?:\[|->)|\bmem(?:cpy|set|move)\s*\(\s*%s\s*,|\bstr(?:cpy|cat)\s*\(\s*%s\s*,)"
 )
-_STATEMENT = re.compile(rb"^\s*\)*\s*;")
+_STATEMENT = re.compile(rb"\s*+\)*+\s*+;")
 
 
 def find(look: Look) -> Iterator[Found]:

@@ -25,7 +25,8 @@ GOOD = "void* larger = realloc(items, size);\nif (larger)\n  items = larger;"
 
 _ENDS = re.compile(rb"\b(?:exit|_exit|abort|die|panic|fatal|err|errx|BUG_ON|assert\w*|\w+_assert|\w*ASSERT\w*)\s*\(")
 
-_NEXT = re.compile(rb"\)*\s*;\s*(?:if\s*\([^{;]*?\)\s*(?:\{[^}]*\}|[^;]*;)|[^;]*;)")
+_FARTHEST = 4000  # bytes behind a call in which its result is tested
+_NEXT = re.compile(rb"\)*+\s*+;\s*+(?:if\s*\([^{;]*?\)\s*(?:\{[^}]*\}|[^;]*;)|[^;]*;)")
 
 
 def find(look: Look) -> Iterator[Found]:
@@ -39,7 +40,7 @@ def find(look: Look) -> Iterator[Found]:
         match = re.match(r"(?:.*[;{])?\s*([\w.>\[\]*-]+)\s*=(?:\s*\([^()]*\)|\s*\w+_cast<[^<>]*>\()?\s*$", line)
         if match is None or re.sub(r"\s", "", match[1]) != old:
             continue
-        behind = _NEXT.match(look.data, call.node.end_byte)
+        behind = _NEXT.match(look.data, call.node.end_byte, call.node.end_byte + _FARTHEST)
         if not (behind and _ENDS.search(behind[0])) and not _is_known_elsewhere(look, call, old):
             yield look.at(call.node, f"`{old}` is lost where `{call.name}` fails")
 

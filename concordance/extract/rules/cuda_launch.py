@@ -23,7 +23,7 @@ BAD = "scale<<<blocks, threads>>>(data, n);"
 GOOD = "scale<<<blocks, threads>>>(data, n);\nCUDA_CHECK(cudaGetLastError());"
 
 _ASKED = re.compile(
-    rb"(?:Get|PeekAt)LastError|LAUNCH_CHECK|CHECK_LAUNCH|PostKernelLaunch|(?:CHECK|check|Check)\w*\s*\(|\w*(?:CHECK|check)\w*;|\w*ERR(?:OR)?\w*\s*\(|[sS]ynchronize\("
+    rb"(?:Get|PeekAt)LastError|LAUNCH_CHECK|CHECK_LAUNCH|PostKernelLaunch|(?:CHECK|check|Check)\w{0,80}\s*+\(|(?:CHECK|check)\w{0,80};|ERR(?:OR)?\w{0,80}\s*+\(|[sS]ynchronize\("
 )
 
 

@@ -25,7 +25,7 @@ BAD = "seen = []\nfor name in names:\n    if name not in seen:\n        seen.app
 GOOD = "seen = dict.fromkeys(names)"
 
 
-_BEGUN = re.compile(rb"[ \t]*([A-Za-z_]\w*)(?:[ \t]*:[^=\n]+)?[ \t]*\Z")
+_BEGUN = re.compile(rb"[ \t]*([A-Za-z_]\w*)(?:[ \t]*+:[^=\n]++)?+[ \t]*+\Z")
 _ENDS = (b"", b" ", b":", b")", b"]", b"}", b",", b"\n", b"\r")
 
 

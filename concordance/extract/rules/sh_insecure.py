@@ -22,8 +22,8 @@ BAD = "curl --insecure -O https://example.org/tool.tar.gz"
 GOOD = "curl --cacert company.pem -O https://example.org/tool.tar.gz"
 
 _UNCHECKED = re.compile(
-    rb"\bcurl\s(?:\\\r?\n|[^|\n;&#])*?\s?(?<=\s)(?:--insecure|-[a-jl-zA-JL-Z]*k[a-zA-Z]*)(?=\s)|"
-    rb"\bwget\s(?:\\\r?\n|[^|\n;&#])*?--no-check-certificate|http\.sslVerify[=\s]+[\"']?(?:false|0)|"
+    rb"\bcurl\s(?:\\\r?\n|[^|\n;&#]){0,400}?\s?(?<=\s)(?:--insecure|-[a-jl-zA-JL-Z]*k[a-zA-Z]*)(?=\s)|"
+    rb"\bwget\s(?:\\\r?\n|[^|\n;&#]){0,400}?--no-check-certificate|http\.sslVerify[=\s]+[\"']?(?:false|0)|"
     rb"\bGIT_SSL_NO_VERIFY[=:]\s*[\"']?(?:1|true)|NODE_TLS_REJECT_UNAUTHORIZED[=:]\s*[\"']?0"
 )
 

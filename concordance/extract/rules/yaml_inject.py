@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import accumulate
 
 from concordance.extract.look import Found, Look
 from concordance.model import Severity
@@ -23,7 +25,7 @@ BAD = 'run: echo "${{ github.event.pull_request.title }}"'
 GOOD = 'env:\n  TITLE: ${{ github.event.pull_request.title }}\nrun: echo "$TITLE"'
 
 _TEXT = re.compile(
-    rb"\$\{\{[^}\n]*\b(github\.head_ref|github\.event\.(?:(?:issue|pull_request|discussion)\.(?:title|body)|(?:comment|review|review_comment)\.body|"
+    rb"\$\{\{(?:[^}\n$]|\$(?!\{\{))*\b(github\.head_ref|github\.event\.(?:(?:issue|pull_request|discussion)\.(?:title|body)|(?:comment|review|review_comment)\.body|"
     rb"pull_request\.head\.(?:ref|label|repo\.\w+)|head_commit\.(?:message|author\.\w+)|commits\[?[^}]*message|pages[^}]*page_name))\b[^}\n]*\}\}"
 )
 _RUN = re.compile(rb"^([ \t]*)(?:-[ \t]+)?(?:run|script):[ \t]*([|>][-+\d]*)?", re.M)
@@ -41,8 +43,11 @@ def find(look: Look) -> Iterator[Found]:
             stop = re.compile(rb"^[ ]{0,%d}[^\s#]" % indent, re.M).search(look.data, end + 1)
             end = stop.start() if stop else len(look.data)
         spans.append((match.end(), end if end >= 0 else len(look.data)))
+    starts = [start for start, _ in spans]
+    ends = list(accumulate((end for _, end in spans), max))
     for match in _TEXT.finditer(look.data):
-        if any(start <= match.start() < end for start, end in spans):
+        place = bisect_right(starts, match.start()) - 1
+        if place >= 0 and match.start() < ends[place]:
             yield Found(
                 match.start(), match.end(), f"`{match[1].decode()}` is written into a script, where it is run as code"
             )

@@ -26,7 +26,8 @@ BAD = (
 GOOD = "on: pull_request\njobs:\n  test:\n    steps:\n      - uses: actions/checkout@v4"
 
 _HEAD = re.compile(
-    rb"^\s*(?:-\s*)?ref:\s*[\"']?(?:\$\{\{[^}\n]*(?:pull_request\.head\.(?:sha|ref)|github\.head_ref)|refs/pull/\$\{\{)[^\n]*",
+    rb"^[ \t]*+(?:-\s*+)?ref:\s*+"
+    rb"[\"']?(?:\$\{\{[^}\n]*(?:pull_request\.head\.(?:sha|ref)|github\.head_ref)|refs/pull/\$\{\{)[^\n]*",
     re.M,
 )
 

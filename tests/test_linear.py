@@ -1,0 +1,175 @@
+"""Reading takes time in proportion to the size of a file, whatever is in it."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+import time
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import patterns
+import pytest
+
+import concordance.extract
+from concordance.extract import bridges, engine, languages, rules
+
+SIZE = 12_000  # characters: a linear pattern takes about a millisecond for so many, a quadratic one 0.1 s and more
+SECONDS = 0.04  # of processor time
+TRIES = 3  # of which the fastest counts: another process can make one slow, but not all
+
+_READERS = ("cmake", "dockerfile", "ini", "json", "make", "markdown", "rst", "shell", "text", "toml", "yaml")
+_SHARED = (
+    "acronyms", "bridging", "cmakesources", "commands", "comments", "docfields", "docparts", "docstrings", "entries",
+    "environment", "keyed", "markdownblocks", "mystblocks", "prose", "said", "terms", "trees", "unparsable", "wordsplit",
+)  # fmt: skip
+# Quadratic, but only ever asked about a short text, or behind a check that it cannot search in vain.
+_GUARDED = {
+    "rst._INLINE": "`_spans` ends it at the last place at which a literal can end",
+    "rst._MARKUP": "`plain` hands it titles and first paragraphs with few signs",
+    "docstrings._WORD_BEFORE": "asked about 40 characters",
+    "launch._LAST_NAME": "asked about 200 bytes",
+    "opnames._NAMES": "asked about names, which `_CALLED` bounds",
+    "stubs._NAME": "asked about the arguments of a macro, which `_LONGEST` bounds",
+    "stubs._KERNEL": "asked about the arguments of a macro, which `_LONGEST` bounds",
+    "stubs._CALL": "asked about 160 bytes",
+    "stubs._BEFORE": "asked about 160 bytes",
+    "c_realloc._NEXT": "asked about `_FARTHEST` bytes",
+}
+
+
+def modules() -> list[str]:
+    """What reads text of any language, documents, settings and recipes."""
+    names = [f"{languages.__name__}.{name}" for name in _READERS]
+    names += [f"{concordance.extract.__name__}.{name}" for name in _SHARED]
+    return names + [module.name for package in (bridges, rules) for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")]
+
+
+def held(value: Any) -> Iterator[re.Pattern[Any]]:
+    """The patterns in a value of a module."""
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, (list, tuple, frozenset)):
+        for one in value:
+            yield from held(one)
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from held(one)
+
+
+def seconds(pattern: re.Pattern[Any], text: str, anchored: bool) -> float:
+    """The processor time that a pattern takes to look through a text."""
+    data = text.encode() if isinstance(pattern.pattern, bytes) else text
+    fastest = 1e9
+    for _ in range(TRIES):
+        began = time.process_time()
+        if anchored:
+            pattern.match(data)
+        else:
+            for _match in pattern.finditer(data):
+                pass
+        fastest = min(fastest, time.process_time() - began)
+        if fastest < SECONDS:
+            break
+    return fastest
+
+
+def is_anchored(module: ModuleType, name: str) -> bool:
+    """True if a module asks a pattern only whether it fits at one place."""
+    with open(str(module.__file__), encoding="utf-8") as file:
+        asked = re.findall(rf"\b{name}\.(\w+)\(", file.read())
+    return bool(asked) and set(asked) <= {"match", "fullmatch"}
+
+
+@pytest.mark.parametrize("path", modules())
+def test_patterns_are_linear(path: str) -> None:
+    """No text made of a pattern's own signs costs it the square of the size."""
+    module = importlib.import_module(path)
+    for name, value in list(vars(module).items()):
+        if f"{path.rpartition('.')[2]}.{name}" in _GUARDED:
+            continue
+        anchored = is_anchored(module, name)
+        for pattern in set(held(value)):
+            for text in patterns.hostile(pattern, SIZE):
+                assert seconds(pattern, text, anchored) < SECONDS, (name, pattern.pattern, text[:40])
+
+
+def repeated(piece: str, size: int = 60_000) -> str:
+    """A text that says the same over and over."""
+    return piece * (size // len(piece))
+
+
+# What cost from five seconds to minutes each, by the language of its reader.
+COSTLY = [
+    ("ini", " " * 60_000 + "x"),
+    ("ini", repeated("a ") + "b"),
+    ("markdown", "# a" + " " * 60_000 + "b"),
+    ("markdown", "# a {" + repeated("#a")),
+    ("markdown", "[a](" + " " * 20_000 + "b"),
+    ("markdown", "[a]: " + " " * 60_000),
+    ("markdown", repeated("`a`é ", 150_000)),
+    ("markdown", "`` " + repeated("a ") + "`"),
+    ("rst", repeated("````\n")),
+    ("rst", "`a` " + repeated(":a")),
+    ("rst", repeated("`a`é ", 150_000)),
+    ("rst", ".. function:: a\\\n" + repeated("a\\\n", 200_000)),
+    ("text", repeated("(ABC) ", 200_000)),
+    ("yaml", "a: [\n" + repeated("{{")),
+    ("yaml", repeated("---\n")),
+    ("toml", repeated("*a")),
+    ("toml", "".join(f"*a{number}" for number in range(10_000))),
+    ("toml", "[" + ".".join("a" * 20_000) + "]\nb = 1\n"),
+    ("make", "x = $(" + "a" * 60_000),
+    ("make", repeated(" a") + ": b\n" + repeated("\tc\n")),
+    ("make", repeated(".PHONY ") + ": " + repeated("b ") + "\n"),
+    ("make", "a" + " " * 60_000 + "b"),
+    ("dockerfile", "FROM a\n" + repeated("RUN <<x\n", 200_000)),
+    ("dockerfile", repeated("FROM a\n", 200_000)),
+    ("dockerfile", "FROM a\nENV" + repeated(" a=b")),
+    ("dockerfile", "FROM a\nRUN" + repeated(" --mount=a").replace(" ", "")),
+    ("cmake", repeated("#[[\n") + "add_library(a b)\n"),
+    ("cmake", "add_library(a b)\n" + "add_" * 20_000),
+    ("cmake", "add_custom_target(a COMMAND" + " " * 60_000 + "b"),
+    ("shell", repeated(") ")),
+    ("shell", "".join(f"{number}) <" for number in range(8_000))),
+    ("shell", "if a; then " * 6_000 + "fi; " * 6_000),
+    ("shell", "python " + "$(a)" * 15_000 + "\n"),
+    ("shell", 'python "' + "$(a)" * 30 + "\n"),
+    ("shell", "python " + "-m pdb " * 8_000 + "\n"),
+    ("c", "/*" + "*" * 60_000 + " a\nint x;\n"),
+    ("c", "int a; /*b*/ " * 5_000),
+]
+
+
+@pytest.mark.parametrize(("language", "text"), COSTLY, ids=lambda value: repr(value[:12]))
+def test_costly_texts_are_read_in_linear_time(language: str, text: str) -> None:
+    """The limit is many times what they take, and a part of what they took."""
+    engine.extract("a\n", language)
+    began = time.process_time()
+    facts = engine.extract(text, language)
+    assert time.process_time() - began < 2.5
+    assert not [finding for finding in facts.findings if finding.by in ("reader", "rules")]
+
+
+def test_what_is_not_parsed_is_said() -> None:
+    """A script or settings that the grammar would skip token by token are not read, and a finding says so."""
+    for language in ("shell", "toml"):
+        (finding,) = engine.extract(repeated(") *a "), language).findings
+        assert finding.message.startswith("not read: ")
+
+
+def test_valid_toml_in_long_arrays_is_read() -> None:
+    """Pieces of an array look broken, the whole does not."""
+    lines = "".join(f"  {{ name = 'a{number}', hash = 'b' }},\n" for number in range(4000))
+    facts = engine.extract(f"[tool]\nlist = [\n{lines}]\n", "toml")
+    assert not facts.findings
+    assert len(facts.symbols) > 100
+
+
+def test_a_long_document_in_a_script_is_no_part_of_it() -> None:
+    """What a here-document holds does not make the script around it unreadable."""
+    text = "f() {\n  cat <<EOF\n" + ") < | ;; ( &&\n" * 3000 + "EOF\n}\n"
+    facts = engine.extract(text, "shell")
+    assert [symbol.name for symbol in facts.symbols] == ["f"]
