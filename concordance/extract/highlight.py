@@ -60,12 +60,17 @@ def spans(text: str, language: str, begin: int = 0, end: int = LARGEST) -> list[
     if rules is not None and rules.holes:
         return list(_cut(text, rules, begin, end))
     source = Source(text, language)
-    grammar = getattr(plugins.load(LANGUAGES, language), "GRAMMAR", None)
-    if nesting(source.data) > DEEPEST:
+    reader = plugins.load(LANGUAGES, language)
+    grammar = getattr(reader, "GRAMMAR", None)
+    if nesting(source.data) > DEEPEST or getattr(reader, "is_unreadable", _never)(source):
         return []
     if grammar is not None:
         return _in_points(source, _flat(_by_grammar(source, grammar)))
     return _by_reader(source, rules)
+
+
+def _never(_: Source) -> bool:
+    return False
 
 
 # --- by expressions

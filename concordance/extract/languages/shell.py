@@ -63,7 +63,7 @@ _SHOWN = 200
 
 def read(source: Source) -> Draft:
     """One shell script."""
-    if is_unparsable(_without_documents(source.data), GRAMMAR):
+    if is_unreadable(source):
         draft = Draft(source)
         draft.problem(0, len(source.data), NOT_READ)
         return draft
@@ -89,6 +89,11 @@ def read(source: Source) -> Draft:
     _conditions(draft, found.get("condition", []))
     draft.weave = plainflow.weave
     return draft
+
+
+def is_unreadable(source: Source) -> bool:
+    """True if the grammar would skip most of a file, which takes far too long."""
+    return is_unparsable(_without_documents(source.data), GRAMMAR)
 
 
 def _without_documents(data: bytes) -> bytes:

@@ -41,7 +41,7 @@ _NAMING = ("name", "id", "func", "key")
 
 def read(source: Source) -> Draft:
     """One TOML file."""
-    if is_unparsable(source.data, GRAMMAR) and not _is_valid(source.text):
+    if is_unreadable(source):
         draft = Draft(source)
         draft.problem(0, len(source.data), NOT_READ)
         return draft
@@ -60,6 +60,11 @@ def read(source: Source) -> Draft:
         tables.enter(node)
     tables.finish()
     return draft
+
+
+def is_unreadable(source: Source) -> bool:
+    """True if the grammar would skip most of a file, which takes far too long."""
+    return is_unparsable(source.data, GRAMMAR) and not _is_valid(source.text)
 
 
 def _is_valid(text: str) -> bool:
