@@ -29,7 +29,7 @@ def hostile(pattern: re.Pattern[Any], size: int) -> Iterator[str]:
     pieces += [one + chance.choice(signs) for one in beginnings]
     yield from (piece * (size // len(piece)) for piece in dict.fromkeys(pieces))
     for one in dict.fromkeys(beginnings):
-        yield from (one + sign * size + end for sign in dict.fromkeys((one[-1], " ")) for end in "\n\x01")
+        yield from (one + sign * size + "\x01" for sign in dict.fromkeys((one[-1], " ")))
 
 
 def _signs(tree: Any) -> Iterator[str]:

@@ -16,7 +16,7 @@ _COMMAND = re.compile(
     rb"[ \t]*\("
 )
 _WORD = re.compile(
-    rb"(?P<comment>#\[(?P<c>=*)\[.*?(?:\](?P=c)\]|\Z)|#[^\n]*)|\"(?P<quoted>(?:[^\"\\]|\\.)*+)(?:\"|\Z)|(?P<open>\()|(?P<close>\))"
+    rb"(?P<comment>#\[(?P<c>=*)\[.*?(?:\](?P=c)\]|\Z)|#[^\n]*)|\"(?P<quoted>(?:[^\"\\]|\\.|\\\Z)*+)(?:\"|\Z)|(?P<open>\()|(?P<close>\))"
     rb"|(?P<word>[^\s()#\"]+)", re.S
 )  # fmt: skip
 _USE = re.compile(rb"\$\{([\w.-]+)\}\Z")

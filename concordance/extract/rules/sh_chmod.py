@@ -20,7 +20,7 @@ BAD = "chmod 777 /opt/data"
 GOOD = "chown service: /opt/data && chmod 750 /opt/data"
 
 _OPEN = re.compile(
-    rb"\bchmod\s+(?:-\w+\s+|--\w+\s+)*(?:0?[0-7]?[0-7][0-7][2367]|[ugoa]*[oa][ugoa]*\+r?wx?X?|\+rwx)(?=\s)"
+    rb"\bchmod\s+(?:-\w+\s+|--\w+\s+){0,10}(?:0?[0-7]?[0-7][0-7][2367]|[ugoa]*[oa][ugoa]*\+r?wx?X?|\+rwx)(?=\s)"
 )
 
 
