@@ -103,7 +103,7 @@ def book(
     `memory` is for who does so again and again: what is known of the repository is left there for the next time."""
     said = settings_of(root)
     config, where = _config(said, jobs), out or _folder(root, said)
-    outfolder.check(where, (root, store_path(root)), site=False)  # before minutes are spent on reading
+    _check_out(root, where, site=False)
     summary = _build(root, config, progress, walked, memory)
     for remark in said.remarks:
         progress("say", 0, 0, remark)
@@ -114,6 +114,12 @@ def book(
     return summary, written
 
 
+def _check_out(root: str, out: str, site: bool) -> None:
+    """Refuses a folder before minutes are spent on reading. What is wrong with the repository is said first."""
+    if os.access(root, os.R_OK | os.X_OK) and os.path.isdir(root):
+        outfolder.check(out, (root, store_path(root)), site)
+
+
 def site(
     root: str, out: str | None = None, wishes: Book | None = None, jobs: int | None = None, progress: Progress = quiet
 ) -> tuple[Summary, BookSummary]:
@@ -121,7 +127,7 @@ def site(
     said = settings_of(root)
     config, folder = _config(said, jobs), store_path(root)
     where = out or os.path.join(folder, SITE)
-    outfolder.check(where, (root, store_path(root)), site=True)
+    _check_out(root, where, site=True)
     summary = _build(root, config, progress)
     with _at_pages(root, summary, progress):
         publish = _only_for_books("publishing").publish
@@ -311,7 +317,7 @@ def _opened(root: str, update: bool, progress: Progress) -> Facts:
             else:
                 progress("say", 0, 0, "it still runs: the answer is from the last complete store")
                 return found
-    if not there:
-        progress("say", 0, 0, f"reading {os.path.realpath(root)} for the first time; the store is {folder}")
+    if not there and os.path.isdir(root):
+        progress("say", 0, 0, f"{os.path.realpath(root)} is read for the first time; its store is {folder}")
     build(root, None, progress)
     return Facts(folder)

@@ -16,7 +16,7 @@ from contextlib import closing
 from concordance.collect import own
 from concordance.collect.own import CLAIMS, FRONT, GENERATOR, MANIFEST, SIGN
 from concordance.confined import ConfinedFolder, NotFollowed
-from concordance.errors import UserError
+from concordance.errors import NoPermission, UserError
 from concordance.version import VERSION
 
 SITE_HEAD = {"generator": GENERATOR, "version": VERSION, "site": True}  # how the manifest of a site begins
@@ -35,6 +35,9 @@ def check(out: str, controlled: Iterable[str], site: bool) -> None:
             names = sorted(set(folder.names()) - _IGNORED)
         except FileNotFoundError:
             return
+        except OSError as error:
+            advice = "Name a folder that you may read and write (--out)"
+            raise NoPermission(f"{out} cannot be read: {error.strerror}", advice) from error
         if not names:
             return
         beginning = _read(folder, MANIFEST)[:_BEGINNING]
