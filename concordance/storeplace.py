@@ -20,7 +20,7 @@ from concordance.errors import NoPermission, StoreFailed, UserError
 FOLDER = ".concordance"
 VARIABLE = "CONCORDANCE_STORE"
 OWNER = "repository"  # the file in a store elsewhere that names its repository
-_ADVICE = "Name a folder for the store and one for the book: --store DIR --out DIR"
+_ADVICE = "Put the store elsewhere with --store DIR, and a book with --out DIR"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 

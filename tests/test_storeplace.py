@@ -169,3 +169,19 @@ def test_a_terminal_asks(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consent, "_is_terminal", lambda stream: True)
     monkeypatch.setattr(consent.click, "confirm", lambda question, err: err)
     consent.ask_first(str(plain), False)
+
+
+def test_a_server_of_a_repository_that_may_only_be_read(repo: Path, tmp_path: Path) -> None:
+    told = f"concord: {repo}/.concordance cannot be made: Permission denied. "
+    repo.chmod(0o555)
+    try:
+        said = concord("serve", repo, "--no-browser", "--port", "0", code=2, preexec_fn=program.bound).stderr
+        assert said.startswith(told) and "--store" in said
+        process = program.started("serve", repo, "--no-browser", "--port", "0", "--store", tmp_path / "store", preexec_fn=program.bound)
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("http://")
+        process.terminate()
+        assert "cannot" not in process.communicate(timeout=120)[1]
+    finally:
+        repo.chmod(0o755)
+    assert not (repo / ".concordance").exists() and (tmp_path / "store/index.db").exists()

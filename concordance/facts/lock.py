@@ -102,7 +102,7 @@ def _opened(path: str) -> int:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
     except OSError as error:
         reason = "it is a link" if error.errno == errno.ELOOP else error.strerror
-        advice = "See that you may write there; a store that is there already answers with --no-update"
+        advice = "Put the store elsewhere (--store DIR); one that is there already answers with --no-update"
         raise NoPermission(f"{path} cannot be opened: {reason}", advice) from error
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
