@@ -1,9 +1,9 @@
 """Tells a text that a parser would take far too long to read from one that it reads in linear time.
 
 The problem: the parser library recovers from a syntax error by copying what it has skipped so far, so a text of which
-it skips most tokens costs the square of its size: 60 KB of `) ` in a shell script take a minute. It has no budget that
-is the same on every machine: a time limit depends on the machine, and its progress callback counts steps of which one
-can take as long as the file is.
+it skips most tokens costs the square of its size: 8 KB of `()` in a shell script take 0.3 s, twice as many four times
+as long. It offers no budget that is the same on every machine: a time limit depends on the machine, and its Python
+binding ignores a progress callback where it is given bytes, and crashes where it is given a function that reads them.
 
 In: the bytes of a file and its grammar. Out: whether to parse it. The text is parsed in pieces first, which is linear
 whatever is in it, and the tokens that are skipped are counted, up to a limit. Pieces are cut at the ends of lines with
@@ -19,8 +19,8 @@ from tree_sitter import Node
 from . import trees
 
 _PIECE = 2048  # bytes; also the size up to which a text is parsed in any case
-# How many tokens may be skipped: so many in any file, and one for so many bytes. Real files stay below one in 60 bytes,
-# and what is no program at all lies above one in ten.
+# How many tokens may be skipped: so many in any file, and one for so many bytes. Of the scripts and TOML files of four
+# large repositories, the one that comes nearest to the limit has six tenths of it.
 _SKIPPED = 1000
 _BYTES_PER_SKIPPED = 128
 NOT_READ = "not read: too many tokens that fit no statement"
