@@ -175,3 +175,9 @@ def test_a_long_document_in_a_script_is_no_part_of_it() -> None:
     text = "f() {\n  cat <<EOF\n" + ") < | ;; ( &&\n" * 3000 + "EOF\n}\n"
     facts = engine.extract(text, "shell")
     assert [symbol.name for symbol in facts.symbols] == ["f"]
+
+
+def test_blanks_in_a_broken_title_stay() -> None:
+    """Ticks that do not pair put plain words between two of them, whose blanks divide them from the others."""
+    (heading,) = engine.extract("By `one`` and ``two`` it\n========================\n", "rst").symbols
+    assert heading.name == "By one and two` it"
