@@ -39,7 +39,7 @@ from .solver import Solver
 from .world import Loaded
 
 _MOST = 6  # values that one name may have; one with more could be anything
-_HELD_DEEP = 3  # how deep containers are nested in the values of a cycle
+_HELD_DEEP = 2  # how deep containers are nested in the values of a cycle
 _PROPERTY = (Value(OWN, "property"),)
 
 
@@ -356,8 +356,8 @@ def _parts(file: Loaded, expression: int) -> list[int]:
 def _joined(many: list[Values]) -> Values:
     if len(many) == 1:
         return many[0]
-    found = dict.fromkeys(value for values in many for value in values)
-    return tuple(found) if len(found) <= _MOST else ()
+    found = tuple(dict.fromkeys(value for values in many for value in values))
+    return found if len(found) <= _MOST else _merged((), found, _HELD_DEEP)  # which may be few containers of many kinds
 
 
 def _advance(old: Answer, new: Answer) -> Answer:
