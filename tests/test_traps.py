@@ -66,24 +66,23 @@ def _running(repo: Path, env: dict[str, str], log: Path, *args: str) -> Iterator
             process.communicate(timeout=120)
 
 
-def _served(repo: Path, env: dict[str, str], log: Path, edit: bool) -> None:
-    """Serves a repository, asks a question, and changes a file meanwhile."""
+def _served(repo: Path, env: dict[str, str], log: Path, name: str) -> None:
+    """Serves a repository, asks a question, and adds a name meanwhile."""
     with _running(repo, env, log, "serve", ".", "--no-browser", "--port", "0", "--watch") as process:
         assert process.stdout is not None
         address = process.stdout.readline().split()[0]
         assert address.startswith("http://"), log.read_text()
 
-        def defined(name: str) -> object:
+        def defined(asked: str) -> object:
             with (
                 suppress(urllib.error.HTTPError),  # not there yet
-                urllib.request.urlopen(f"{address.rstrip('/')}/api/define?q={name}", timeout=120) as reply,
+                urllib.request.urlopen(f"{address.rstrip('/')}/api/define?q={asked}", timeout=120) as reply,
             ):
                 return json.loads(reply.read())
 
         wait_for(lambda: defined("plant"))
-        if edit:
-            write(repo, {"part/m1.py": "def served(): pass\n"})
-            wait_for(lambda: defined("served"))
+        write(repo, {"part/m1.py": f"def {name}(): pass\n"})
+        wait_for(lambda: defined(name))
 
 
 def _watched(repo: Path, env: dict[str, str], log: Path) -> None:
@@ -102,7 +101,7 @@ def _modules(repo: Path) -> set[str]:
     env = {"PYTHONVERBOSE": "1"}
     with log.open("a") as errors:
         concord("build", ".", "--no-book", cwd=repo, env=env, stderr=errors, stdout=subprocess.DEVNULL)
-    _served(repo, env, log, False)
+    _served(repo, env, log, "recorded")
     return imported(log.read_text(errors="replace"))
 
 
@@ -118,17 +117,18 @@ def test_nothing_of_a_repository_runs(repo: Path) -> None:
     env, log = traps.environment(), repo.parent / "log"
     git_files = sorted((repo / ".git").rglob("*"))
     shutil.rmtree(repo / ".concordance")  # all is read anew, by workers of the fork server
-    for command in (["build", "."], ["verify"], ["check"], ["diff"], ["show", "a.py"], ["search", "tree"]):
+    for command in (["build", "."], ["verify"], ["check"], ["diff"], ["show", "a.py"]):
         done = concord(*command, cwd=repo, env=env, code=None)
         assert (command, done.returncode, traps.met()) == (command, 0, []), done.stderr
-    questions = [{"command": command, "args": [asked]} for command, asked in (("define", "plant"), ("impact", "lib/b.py"))]
-    (repo.parent / "questions").write_text("".join(f"{json.dumps(question)}\n" for question in questions))
+    questions = (("define", "plant"), ("impact", "lib/b.py"), ("search", "tree"))
+    lines = [json.dumps({"command": command, "args": [asked]}) for command, asked in questions]
+    (repo.parent / "questions").write_text("\n".join(lines))
     with (repo.parent / "questions").open() as asked:
         replies = concord("batch", cwd=repo, env=env, stdin=asked).stdout.splitlines()
-    assert [json.loads(reply)["ok"] for reply in replies] == [True, True]
+    assert [json.loads(reply)["ok"] for reply in replies] == [True] * 3
     write(repo, {"part/m3.py": "def edited(): pass\n"})
     assert concord("build", ".", cwd=repo, env=env).stderr == ""
-    _served(repo, env, log, True)
+    _served(repo, env, log, "served")
     _watched(repo, env, log)
     assert traps.met() == []
     assert "Traceback" not in log.read_text()

@@ -47,7 +47,7 @@ class Traps:
         self.repo = repo
         self.marks = repo.parent / "marks"
         self.marks.mkdir()
-        kept_out = [".concordance"]
+        kept_out = ["/.concordance"]
         for number, name in enumerate(sorted({*modules, *UNASKED})):
             path = f"{name}/__init__.py" if number % 2 and name not in UNASKED else f"{name}.py"
             program.write(repo, {path: f"open({str(self.marks / name)!r}, 'w')\n"})
@@ -90,7 +90,7 @@ class Traps:
     def environment(self) -> dict[str, str]:
         """Variables of a user who has the current folder and the repository on the path of programs."""
         path = os.pathsep.join(["", ".", "bin", str(self.repo / "bin"), os.environ["PATH"]])
-        return {"PATH": path, "PYTHONPATH": str(program.TREE), "TMPDIR": str(self.repo.parent)}
+        return {"PATH": path, "PYTHONPATH": ""}
 
     def met(self) -> list[str]:
         """The traps that something ran into."""
