@@ -11,9 +11,11 @@ The program runs in forked children: to start it anew for every question would t
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import os
+import pkgutil
 import random
 import shutil
 import sqlite3
@@ -27,6 +29,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
+import concordance
 from concordance import cli
 from concordance.pipeline import FOLDER
 from concordance.render import manifest
@@ -256,7 +259,8 @@ def main(words: list[str]) -> None:
     checkout = Path(words[0]) if words else SAMPLE
     trials = int(words[1]) if len(words) > 1 else TRIALS
     targets = words[2:] or list(TARGETS)
-    run("--version")
+    for module in pkgutil.walk_packages(concordance.__path__, "concordance."):  # so that no child has to
+        importlib.import_module(module.name)
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as scratch:
         bench = Bench(checkout, Path(scratch))
         states = bench.prepare()
