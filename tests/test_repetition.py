@@ -120,3 +120,10 @@ def test_blank_lines_are_linear(language: str) -> None:
     for blank in ("\n", " \n", "\t", " "):
         engine.extract("// x\n" + blank * 64_000 + "x\n", language)
     assert time.process_time() - began < 5
+
+
+def test_a_line_without_end_is_read_as_text() -> None:
+    """The C++ grammar makes a node of every blank in a character literal, and a query took seconds for them."""
+    facts = engine.extract("int f() {}\n" + content("'", 300), "cpp")
+    assert not facts.symbols
+    assert [finding.message for finding in facts.findings] == ["307,168 characters repeat one another: not read"]

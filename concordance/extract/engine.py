@@ -23,6 +23,8 @@ LANGUAGES = "concordance.extract.languages"
 
 # Asking a tree costs the square of its depth. What people write stays far below this.
 DEEPEST = 3000
+# Characters of a blanked line: grammars make a node of each that stands in a literal, and queries are slow on so many.
+_LONGEST_LINE = 100_000
 _BRACKETS = bytes(c in b"([{" for c in range(256))
 _NO_BRACKETS = bytes(c for c in range(256) if c not in b"()[]{}")
 _STEP = (-1, 1)
@@ -54,7 +56,8 @@ def extract(text: str, language: str, macros: Macros | None = None) -> FileFacts
     parsed = language in readers() and language != "text"
     text, stretches = without_repetition(text) if parsed else (text, [])
     source = Source(text, language)
-    facts = _read(source, macros)
+    endless = any(end - start > _LONGEST_LINE and "\n" not in text[start:end] for start, end in stretches)
+    facts = _as_text(source) if endless else _read(source, macros)
     unread = tuple(_unread(source, stretch) for stretch in stretches)
     return facts._replace(findings=(*facts.findings, *unread)) if unread else facts
 
