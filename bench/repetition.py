@@ -95,7 +95,11 @@ def steps(text: str, language: str) -> tuple[dict[str, float], list[str]]:
     facts = timed("pack", lambda: unpack(pack(facts)))
     timed("words", lambda: fulltext.prepared(path, text, facts, Words()))
     timed("highlight", lambda: highlight.spans(text, language))
-    return seconds, [f.message for f in facts.findings if f.by in ("reader", "limit") or "read as text" in f.message or "not read" in f.message]
+    return seconds, [
+        f.message
+        for f in facts.findings
+        if f.by in ("reader", "limit") or "read as text" in f.message or "not read" in f.message
+    ]
 
 
 def serve() -> None:
