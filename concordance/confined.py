@@ -27,6 +27,7 @@ _CACHED = 64  # descriptors of folders: a process may have 256 on some systems
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a named pipe must not block
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NOT_A_FILE = (errno.ELOOP, errno.EMLINK, errno.ENXIO)  # a link; a socket
 _NOT_A_FOLDER = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)  # what systems say of a link that is not followed
 
 
@@ -90,19 +91,22 @@ class ConfinedFolder:
         """Makes a folder and those above it."""
         self._handle(folder, True)
 
-    def read(self, path: str) -> bytes:
-        """The content of a file; `NotRegular` where there is something else, FileNotFoundError where nothing is."""
+    def read(self, path: str, most: int = 0) -> bytes:
+        """The content of a file, or its first bytes; `NotRegular` where there is something else, FileNotFoundError
+        where nothing is."""
         folder, name = os.path.split(path)
         try:
             handle = os.open(name, _READ, dir_fd=self._handle(folder, False))
         except OSError as error:
-            if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENXIO):  # a link; a socket
+            if error.errno in _NOT_A_FILE:
                 raise NotRegular(error.errno, "not a regular file", path) from error
             raise
         try:
             found = os.fstat(handle)
             if not stat.S_ISREG(found.st_mode):
                 raise NotRegular(errno.EINVAL, "not a regular file", path)
+            if most:
+                return os.read(handle, most)
             parts = []
             while part := os.read(handle, max(found.st_size + 1, 1 << 16)):
                 parts.append(part)
@@ -229,16 +233,6 @@ class ConfinedFolder:
         except OSError:
             raise NotFollowed(f"{shown} is not a folder", self._advice) from error
         raise NotFollowed(f"{shown} is a link to {target}, and links are not followed here", self._advice) from error
-
-
-def refuse_links(folder: str, paths: Iterable[str]) -> None:
-    """Refuses files that are links, before their paths are handed to a library that would follow them."""
-    for path in paths:
-        whole = os.path.join(folder, path)
-        with suppress(OSError):
-            if stat.S_ISLNK(os.lstat(whole).st_mode):
-                shown = f"{whole} is a link to {os.readlink(whole)}, and links are not followed here"
-                raise NotFollowed(shown, "Remove it")
 
 
 def remove_tree(path: str) -> None:

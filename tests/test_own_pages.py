@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import books
@@ -127,6 +129,22 @@ def test_no_manifest_of_ours(repo: Path, text: str) -> None:
     program.write(repo, {"lib/manifest.json": text, "lib/x_docs.md": PAGE})
     found = [entry.path for entry in source.walk(str(repo))]
     assert {"lib/manifest.json", "lib/x_docs.md"} <= set(found)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link to a pipe", "link to an endless device", "folder"])
+def test_a_manifest_that_is_no_file_is_not_waited_for(folder: Path, tmp_path: Path, kind: str) -> None:
+    program.write(folder, {"a.py": "x = 1\n"})
+    os.mkfifo(tmp_path / "pipe")
+    place = folder / "manifest.json"
+    if kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "folder":
+        place.mkdir()
+    else:
+        place.symlink_to("/dev/zero" if "device" in kind else tmp_path / "pipe")
+    os.mkfifo(folder / "x_docs.md")
+    code = "import sys; from concordance.collect import own, source; source.walked(sys.argv[1]); own.is_written(sys.argv[1] + '/x_docs.md')"
+    subprocess.run([sys.executable, "-c", code, str(folder)], check=True, timeout=60, env=program.environment())
 
 
 @pytest.mark.parametrize("unfinished", [True, False], ids=["stopped", "manifest of another branch"])

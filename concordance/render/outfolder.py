@@ -10,6 +10,8 @@ lay beside the pages of our own book stays, and is no reason to refuse.
 from __future__ import annotations
 
 import json
+import os
+import stat
 from collections.abc import Iterable
 from contextlib import closing
 
@@ -40,7 +42,10 @@ def check(out: str, controlled: Iterable[str], site: bool) -> None:
             raise NoPermission(f"{out} cannot be read: {error.strerror}", advice) from error
         if not names:
             return
-        beginning = _read(folder, MANIFEST)[:_BEGINNING]
+        if MANIFEST in names and not stat.S_ISREG(folder.lstat(MANIFEST).st_mode):
+            where = os.path.join(out, MANIFEST)
+            raise UserError(f"{where} is not a regular file", "Remove it, or write elsewhere (--out)")
+        beginning = _read(folder, MANIFEST, _BEGINNING)
         if MANIFEST in names and not beginning.strip(b"\0"):
             return  # a power cut can leave a file empty, or full of zeros
         if beginning and is_of_site(beginning):
@@ -72,8 +77,8 @@ def _is_of_book(beginning: bytes) -> bool:
     return own.is_manifest(beginning) or own.is_like(beginning, SIGN)
 
 
-def _read(folder: ConfinedFolder, name: str) -> bytes:
+def _read(folder: ConfinedFolder, name: str, most: int = 0) -> bytes:
     try:
-        return folder.read(name)
+        return folder.read(name, most)
     except (OSError, NotFollowed):
         return b""
