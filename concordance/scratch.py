@@ -26,13 +26,15 @@ _ALIVE = "alive"
 _NEW = 60.0  # seconds that an empty folder may be without a lock: its run was killed between the two …
 _OLD = 86_400.0  # … and one with contents: its run could not make one
 _TRIES = 10
+_SHORT = 68  # bytes: a system takes 107 for a socket's path, and the names of ours take 39
 
 
 @contextmanager
-def folder() -> Iterator[str]:
-    """A folder of this run."""
-    sweep(tempfile.gettempdir())
-    made, lock = _made()
+def folder(home: str | None = None) -> Iterator[str]:
+    """A folder of this run, in the temporary folder or another."""
+    home = home or tempfile.gettempdir()
+    sweep(home)
+    made, lock = _made(home)
     try:
         yield made
     finally:
@@ -43,10 +45,11 @@ def folder() -> Iterator[str]:
 
 @cache
 def lasting() -> str:
-    """A folder for as long as this process lives."""
+    """A folder for as long as this process lives, whose path is short enough for a socket in it."""
     stack = ExitStack()
     atexit.register(stack.close)
-    return stack.enter_context(folder())
+    home = tempfile.gettempdir()
+    return stack.enter_context(folder(home if len(os.fsencode(home)) <= _SHORT else "/tmp"))  # noqa: S108
 
 
 def sweep(home: str) -> None:
@@ -96,15 +99,15 @@ def _is_ours(path: str) -> bool:
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
 
 
-def _made() -> tuple[str, int | None]:
+def _made(home: str) -> tuple[str, int | None]:
     """A new folder and its lock."""
     for _ in range(_TRIES):
-        made = tempfile.mkdtemp(prefix=_PREFIX)
+        made = tempfile.mkdtemp(prefix=_PREFIX, dir=home)
         try:
             return made, _locked(made, os.O_CREAT)
         except BlockingIOError:  # another run took it for that of a dead one in the moment before it was locked
             shutil.rmtree(made, ignore_errors=True)
-    return tempfile.mkdtemp(prefix=_PREFIX), None
+    return tempfile.mkdtemp(prefix=_PREFIX, dir=home), None
 
 
 def _locked(path: str, flags: int) -> int | None:
