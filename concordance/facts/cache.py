@@ -27,6 +27,7 @@ class Cache:
         self.path = os.path.join(folder, "facts.db")
         self.largest = largest
         self._connection: sqlite3.Connection | None = None
+        self._doubtful = False  # whether a damaged value was replaced
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)
             self._open()
@@ -70,10 +71,13 @@ class Cache:
         return _checked(key, row[0]) if row else None
 
     def put(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keeps facts, all or none of them."""
+        """Keeps facts, all or none of them. A key that is already there had a damaged value."""
         if self._connection is None:
             return
+        rows = list(rows)
         try:
+            known = (self._connection.execute("SELECT 1 FROM facts WHERE key = ?", (key,)) for key, _ in rows)
+            self._doubtful |= any(row.fetchone() for row in known)
             self._connection.execute("BEGIN IMMEDIATE")
             sealed = ((key, _digest(key, packed) + packed) for key, packed in rows)
             self._connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", sealed)
@@ -101,7 +105,10 @@ class Cache:
         return total or 1, total or 1
 
     def trim(self) -> None:
-        """Drops the oldest facts where there are too many."""
+        """Drops all damaged facts where one was met, and the oldest where there are too many."""
+        if self._doubtful:
+            self._doubtful = False
+            self.drop_damaged()
         if self._connection is None:
             return
         try:
