@@ -41,13 +41,16 @@ def without_repetition(text: str) -> tuple[str, list[Repetition]]:
     reached = 0
     pieces: list[str] = []
     for start, end in stretches:
-        pieces += (text[reached:start], _TEXT.sub(_blank, text[start:end]))
+        pieces += (text[reached:start], _blanked(text[start:end]))
         reached = end
     return "".join((*pieces, text[reached:])), stretches
 
 
-def _blank(match: re.Match[str]) -> str:
-    return " " * (match.end() - match.start())
+def _blanked(text: str) -> str:
+    """As many spaces, with the line ends."""
+    if "\r" in text:
+        return _TEXT.sub(lambda match: " " * (match.end() - match.start()), text)
+    return "\n".join([" " * len(line) for line in text.split("\n")])  # a third of the time
 
 
 def _stretches(text: str) -> list[Repetition]:
