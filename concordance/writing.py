@@ -245,6 +245,7 @@ class _Level:
         made_of, mark = self._made_of(index, addresses), shelf.mark(before.values()) if sound else ""
         chooser = Chooser(index, known.notes, made_of, mark, self.generated)
         astray = sink.astray(before) if shelf.is_due(self.whole) else []
+        sink.tidy()  # a run may have been killed before it had noted that it began
         if settled and before and not astray and chooser.is_current:
             summary.listing = self.only_compared and sink.finish(listed.values(), False)
             return _counted(summary, list(before.values()))
@@ -253,7 +254,6 @@ class _Level:
         taken = manifest.collisions(out, _planned(addresses, work), listed)
         if taken:
             raise manifest.Taken(out, taken)
-        sink.tidy()
         desk = _Desk(index, addresses, out, listed, sink, OF_A_PAGE if self.generated else "", known.goes_on)
         made: dict[Subject, Made] = {}
         rows = [row for page, row in before.items() if not choice.anew and page not in choice.replaced]

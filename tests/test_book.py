@@ -7,7 +7,6 @@ import os
 import random
 import shutil
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -355,4 +354,12 @@ def test_the_default_place(repo: Path) -> None:
     _, written = api.book(str(repo))
     assert written.out == str(repo / ".concordance/book")
     assert api.Repository(str(repo)).verify() == []
-    assert time.time() > 0
+
+
+def test_a_file_that_a_killed_run_left_is_removed_by_one_that_writes_nothing(repo: Path) -> None:
+    _, written = api.book(str(repo))
+    left = Path(written.out, ".claims", "123.new")
+    left.write_text("half")
+    _, again = api.book(str(repo))
+    assert not again.written
+    assert not left.exists()
