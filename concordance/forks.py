@@ -28,6 +28,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from multiprocessing.context import ForkContext, ForkProcess
 
 from concordance.config import Config
@@ -45,16 +46,22 @@ class ForkRefused(ConcordanceError):
     """Another thread runs, which may hold a lock."""
 
 
-def other_threads() -> list[str]:
-    """The names of the threads that forbid a fork, those of native libraries included."""
+def other_threads() -> dict[int, str]:
+    """The threads that forbid a fork, those of native libraries included: their names by their ids."""
     own = threading.current_thread().native_id
     named = {thread.native_id: thread.name for thread in threading.enumerate()}
-    found = []
+    found = {}
     for task in _tasks() or {id_ for id_ in named if id_ is not None}:
         name = named.get(task) or _native_name(task)
         if task != own and name and not name.startswith(_WATCHERS):
-            found.append(name)
+            found[task] = name
     return found
+
+
+@cache
+def _lasting() -> set[int]:
+    """Native threads that were waited for in vain, as those that a library keeps for as long as the process lives."""
+    return set()
 
 
 def _tasks() -> list[int]:
@@ -76,9 +83,12 @@ def _native_name(task: int) -> str:
 def allowed(seconds: float = _SETTLE) -> bool:
     """Whether this process may fork now; threads that are about to end get some seconds for it."""
     began = time.monotonic()
-    while other_threads():
+    while others := other_threads():
         # Threads of Python are joined where they are used: one that runs now is that of somebody else, and stays.
-        if time.monotonic() - began >= (seconds if threading.active_count() == 1 else _SETTLE_PYTHON):
+        patient = threading.active_count() == 1 and not others.keys() <= _lasting()
+        if time.monotonic() - began >= (seconds if patient else _SETTLE_PYTHON):
+            if patient:
+                _lasting().update(others)
             return False
         time.sleep(0.002)
     return True
@@ -87,7 +97,7 @@ def allowed(seconds: float = _SETTLE) -> bool:
 def check() -> None:
     """Refuses a fork that breaks the rule."""
     if not allowed():
-        names = ", ".join(sorted(set(other_threads()))) or "another thread"
+        names = ", ".join(sorted(set(other_threads().values()))) or "another thread"
         raise ForkRefused(f"a worker process cannot be forked while other threads run ({names})", "Please report this")
 
 

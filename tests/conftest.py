@@ -1,14 +1,22 @@
 """What every test stands on: its own facts cache, a git that no setting of this machine touches, and signals that are
 heard: a shell starts what runs in the background with Ctrl-C ignored, and every process that a test starts inherits it.
+The thread by which a worker of the test runner hears from its parent must not keep the program from forking: it only
+waits on a pipe that nobody else reads.
 """
 
 from __future__ import annotations
 
 import signal
+import threading
 from pathlib import Path
 
 import program
 import pytest
+
+from concordance import forks
+
+_TASKS = forks._tasks
+_OF_THE_RUNNER = frozenset(_TASKS()) - {threading.main_thread().native_id}
 
 for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL), (signal.SIGTERM, signal.SIG_DFL)):
     if signal.getsignal(number) == signal.SIG_IGN:
@@ -18,6 +26,7 @@ for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
 @pytest.fixture(autouse=True)
 def _own_surroundings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setattr(forks, "_tasks", lambda: [task for task in _TASKS() if task not in _OF_THE_RUNNER])
     for name, value in program.GIT.items():
         monkeypatch.setenv(name, value)
 
