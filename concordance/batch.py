@@ -56,13 +56,18 @@ def start(memory: int) -> None:
 
 def is_still(root: str, entry: Entry, digest: str) -> bool:
     """Whether a file says what it said, by its digest."""
+    return bool(digest) and _digest(root, entry) == digest
+
+
+def _digest(root: str, entry: Entry) -> str:
+    """The digest of a file as it is now; "" where it cannot be read."""
     now = hashlib.sha256()
     try:
         for piece in source.pieces(root, entry):
             now.update(piece)
     except Unreadable:
-        return False
-    return now.hexdigest() == digest
+        return ""
+    return now.hexdigest()
 
 
 class _Desk(NamedTuple):
@@ -129,7 +134,7 @@ def read(job: Job, entries: list[Entry]) -> list[Reading]:
 def given_up(job: Job, entry: Entry, reason: str) -> Reading:
     """A file whose reading killed its worker, or would not end."""
     form = _desk(job).classifier.unread(entry.path, Skip.UNREADABLE, GIVEN_UP + reason)
-    return _skipped(entry, form, "")
+    return _skipped(entry, form, _digest(job.root, entry))  # by which the next build knows it again
 
 
 def _one(job: Job, desk: _Desk, entry: Entry) -> Reading:
