@@ -117,7 +117,7 @@ def book(
 def _check_out(root: str, out: str, site: bool) -> None:
     """Refuses a folder before minutes are spent on reading. What is wrong with the repository is said first."""
     if os.access(root, os.R_OK | os.X_OK) and os.path.isdir(root):
-        outfolder.check(out, (root, store_path(root)), site)
+        outfolder.check(out, (root, check_store(root)), site)
 
 
 def site(

@@ -41,8 +41,10 @@ def has_store(root: str) -> bool:
 
 
 def check_store(root: str) -> str:
-    """The folder of a repository's store; refused where it is another's."""
+    """The folder of a repository's store; refused where it is another's, or something else than a folder."""
     folder = store_path(root)
+    if os.path.lexists(folder):
+        _require_folder(folder)
     if _is_elsewhere(root, folder):
         _check_elsewhere(root, folder)
     return folder
@@ -69,12 +71,16 @@ def make_store(root: str, inner: str = "") -> str:
 def _make(folder: str) -> None:
     with suppress(FileExistsError):
         os.mkdir(folder)
-    if not stat.S_ISDIR(os.lstat(folder).st_mode):  # a repository may come with one that leads elsewhere
-        raise UserError(f"{folder} is a link or a file, where the store's folder should be", "Remove it")
+    _require_folder(folder)
     ignore = os.path.join(folder, ".gitignore")
     if not os.path.lexists(ignore):
         with suppress(FileExistsError), open(ignore, "x") as file:  # of a build that began at the same time
             file.write("*\n")
+
+
+def _require_folder(folder: str) -> None:
+    if not stat.S_ISDIR(os.lstat(folder).st_mode):  # a repository may come with one that leads elsewhere
+        raise UserError(f"{folder} is a link or a file, where the store's folder should be", "Remove it")
 
 
 # --- a store elsewhere

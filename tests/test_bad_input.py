@@ -445,7 +445,7 @@ def test_a_store_that_cannot_grow(folder: Path) -> None:
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "tiny"
     place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=800k", "tmpfs", place]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1000k", "tmpfs", place]
     if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("only root may mount a small disk; `test_a_store_that_cannot_grow` stands in for it")
     yield place

@@ -228,5 +228,5 @@ def test_the_version_of_the_documentation_is_ours() -> None:
     from concordance.version import VERSION
 
     text = (ROOT / "docs/ci.md").read_text()
-    assert f"concordance=={VERSION}" in text
+    assert f"--branch v{VERSION} " in text
     assert f"rev: v{VERSION}" in text

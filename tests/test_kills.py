@@ -251,11 +251,11 @@ def test_a_store_of_other_readers_around_a_kill(folder: Path) -> None:
 def test_a_book_elsewhere_that_is_stopped(folder: Path) -> None:
     """With its pages among the repository's files: they are not taken for files of it."""
     before(folder)
-    command = [sys.executable, str(STOPPING), "claims are there", "build", str(folder), "--out", str(folder / "docs")]
+    command = [sys.executable, str(STOPPING), "claims are there", "build", str(folder), "--out", str(folder / "docs/book")]
     subprocess.run(command, env=program.environment(), capture_output=True, check=False, start_new_session=True)
-    summary = build(folder, "--out", str(folder / "docs"))
+    summary = build(folder, "--out", str(folder / "docs/book"))
     assert summary["files"] == 20
-    assert concord("verify", "--repo", folder, "--out", folder / "docs").stdout.startswith("0 problems")
+    assert concord("verify", "--repo", folder, "--out", folder / "docs/book").stdout.startswith("0 problems")
 
 
 def test_a_power_cut_that_left_files_empty(folder: Path) -> None:

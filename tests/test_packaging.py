@@ -30,7 +30,7 @@ def _project() -> dict[str, object]:
 def test_the_distribution_has_a_name_of_its_own() -> None:
     project = _project()
     assert project["name"] == "repo-concordance"
-    assert project["scripts"] == {"concord": "concordance.cli:main"}
+    assert project["scripts"] == {"concord": "concordance.entry:main"}
     assert project["version"] == VERSION
 
 

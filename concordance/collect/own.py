@@ -20,6 +20,7 @@ MANIFEST = "manifest.json"
 CLAIMS = ".claims"  # the folder beside pages that holds what they claim
 CLAIM = b'{"page": '  # how a file of claims begins
 FRONT = "comprehensive_book.md"
+FRONTS = ("index.md", FRONT)  # by which a book without a sound manifest is recognised
 _PAGE = re.compile(
     r"(?:.*/)?(?:[^/]*(?:_docs|_kw)|index|doc|sub)(?:\.\d+)?\.md"
     r"|(?:comprehensive_book|verification_report|keywords)(?:\.\d+)?\.md|(?:book|keywords)/.*\.md",
@@ -86,17 +87,22 @@ def is_like(data: bytes, sign: bytes) -> bool:
     return sum(a != b for a, b in zip(beginning, sign, strict=False)) <= min(_FLIPPED, len(beginning) // 3)
 
 
+def _has_front(folder: str) -> bool:
+    """Whether a folder has a front page that the program wrote."""
+    return any(is_written(os.path.join(folder, name)) for name in FRONTS)
+
+
 def book(root: str, folder: str) -> OwnBook | None:
     """The book in a folder of a repository, if there is one."""
     path = os.path.join(root, folder, MANIFEST)
     try:
         with plainfile.opened(path) as file:
             beginning = file.read(_BEGINNING)
-            damaged = OwnBook(folder, frozenset(), True) if is_like(beginning, SIGN) else None
-            if damaged is None and not is_manifest(beginning):
+            damaged = is_like(beginning, SIGN) and _has_front(os.path.join(root, folder))
+            if not damaged and not is_manifest(beginning):
                 return None
             # Of a damaged one it is not known what it named: pages are recognised by how they end.
-            return parsed(folder, beginning + file.read()) or damaged
+            return parsed(folder, beginning + file.read()) or (OwnBook(folder, frozenset(), True) if damaged else None)
     except OSError:
         return None
 

@@ -7,7 +7,7 @@ facts it had not yet stated, and becomes a finding; it never costs the build.
 from __future__ import annotations
 
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from concordance import plugins
 from concordance.model import FileFacts, Finding, Kind, Language, Metrics, Severity
@@ -25,6 +25,7 @@ LANGUAGES = "concordance.extract.languages"
 DEEPEST = 3000
 # Characters of a blanked line: grammars make a node of each that stands in a literal, and queries are slow on so many.
 _LONGEST_LINE = 100_000
+_BLANKS = " " * 16  # as no name has them
 _BRACKETS = bytes(c in b"([{" for c in range(256))
 _NO_BRACKETS = bytes(c for c in range(256) if c not in b"()[]{}")
 _STEP = (-1, 1)
@@ -57,7 +58,7 @@ def extract(text: str, language: str, macros: Macros | None = None) -> FileFacts
     text, stretches = without_repetition(text) if parsed else (text, [])
     source = Source(text, language)
     endless = any(end - start > _LONGEST_LINE and "\n" not in text[start:end] for start, end in stretches)
-    facts = _as_text(source) if endless else _read(source, macros)
+    facts = _as_text(source) if endless else _read(source, macros, bool(stretches))
     unread = tuple(_unread(source, stretch) for stretch in stretches)
     return facts._replace(findings=(*facts.findings, *unread)) if unread else facts
 
@@ -69,7 +70,14 @@ def _unread(source: Source, stretch: Repetition) -> Finding:
     return Finding("syntax", Severity.ERROR, f"{size:,} characters repeat one another: not read", ends[0], 1, ends[1])
 
 
-def _read(source: Source, macros: Macros | None) -> FileFacts:
+def _names_blanks(draft: Draft) -> bool:
+    """True if a name is not what the file says, for part of it was blanked."""
+    names = (definition.name for definition in draft.definitions)
+    imported = (text for _, one in draft.imports for text in (one.module, one.name, one.alias))
+    return any(_BLANKS in text for text in chain(names, imported))
+
+
+def _read(source: Source, macros: Macros | None, blanked: bool) -> FileFacts:
     if nesting(source.data) > DEEPEST:
         finding = Finding("syntax", Severity.ERROR, f"brackets nest more than {DEEPEST:,} deep: read as text", 1)
         facts = _as_text(source)
@@ -77,7 +85,7 @@ def _read(source: Source, macros: Macros | None) -> FileFacts:
     try:
         reader = plugins.load(LANGUAGES, source.language if source.language in readers() else "text")
         draft = reader.read(source, macros) if reader.LANGUAGE.has_macros else reader.read(source)
-        return _complete(source, draft)
+        return _as_text(source) if blanked and _names_blanks(draft) else _complete(source, draft)
     except Exception as error:
         message = f"the {source.language} reader failed: {type(error).__name__}: {error}"
         finding = Finding("reader", Severity.ERROR, message, 1)

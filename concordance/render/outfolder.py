@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from contextlib import closing
 
 from concordance.collect import own
-from concordance.collect.own import CLAIMS, FRONT, GENERATOR, MANIFEST, SIGN
+from concordance.collect.own import CLAIMS, FRONTS, GENERATOR, MANIFEST, SIGN
 from concordance.confined import ConfinedFolder, NotFollowed
 from concordance.errors import NoPermission, UserError
 from concordance.version import VERSION
@@ -53,7 +53,7 @@ def check(out: str, controlled: Iterable[str], site: bool) -> None:
                 return
             advice = "Name another folder (--out), or remove this one first"
             raise UserError(f"{out} holds a site, and a book in Markdown would mix with it", advice)
-        written = any(own.is_ours(_read(folder, name)) for name in ("index.md", FRONT))
+        written = any(own.is_ours(_read(folder, name)) for name in FRONTS)
         if written or (beginning and _is_of_book(beginning)):
             if not site:
                 return
