@@ -20,6 +20,7 @@ from .checksums import read_record, write_record
 
 _LIST = "sums"
 _REPLACED = (".json", ".lock")  # what an update writes anew under the same name
+_OF_WRITERS = ".managed.json"  # the index's own list of files to remove, which an update changes before it commits
 _BLOCK = 1 << 20
 
 
@@ -87,7 +88,7 @@ def _found(place: str) -> dict[str, tuple[int, ...]]:
         for name in names:
             path = os.path.join(top, name)
             inside = path[len(place) + 1 :]
-            if inside != _LIST and not name.endswith((".lock", ".new")):
+            if inside != _LIST and name != _OF_WRITERS and not name.endswith((".lock", ".new")):
                 with suppress(FileNotFoundError):
                     seen = os.lstat(path)
                     found[inside] = (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino)
