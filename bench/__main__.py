@@ -49,7 +49,7 @@ from bench import (
 )
 from concordance.collect import source
 from concordance.facts.read import Facts
-from concordance.pipeline import FOLDER
+from concordance.storeplace import FOLDER
 
 CONCORD = str(Path(sys.executable).parent / "concord")
 

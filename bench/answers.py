@@ -19,8 +19,8 @@ from typing import NamedTuple
 from concordance import plugins
 from concordance.api import COMMANDS
 from concordance.facts.read import Facts
-from concordance.pipeline import FOLDER
 from concordance.query.answers import full_name
+from concordance.storeplace import FOLDER
 
 CONCORD = str(Path(sys.executable).parent / "concord")
 # How many of a thousand questions are of a command, and what they ask about.

@@ -17,7 +17,7 @@ from pathlib import Path
 from concordance.facts.crossed import bridges_from
 from concordance.facts.read import Facts
 from concordance.model import Bridge, Trust
-from concordance.pipeline import FOLDER
+from concordance.storeplace import FOLDER
 
 _BRIDGES = ("pybind", "cpython", "ctypes", "cython")
 _OF_PYTHON = {"__doc__", "__dict__", "__name__", "__module__", "__class__", "__members__", "__qualname__"}

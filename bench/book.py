@@ -25,9 +25,9 @@ from concordance.collect import encoding, source
 from concordance.config import Config
 from concordance.facts.read import Facts
 from concordance.model import Skip
-from concordance.pipeline import FOLDER
 from concordance.render import claims, manifest
 from concordance.render.addresses import claims_of
+from concordance.storeplace import FOLDER
 
 CONCORD = str(Path(sys.executable).parent / "concord")
 

@@ -27,7 +27,7 @@ from typing import NamedTuple, Protocol
 from bench.clangrefs import Reference, many
 from concordance.facts.read import Facts
 from concordance.model import FileFacts, Links, Role, Symbol, Trust, unpacked
-from concordance.pipeline import FOLDER
+from concordance.storeplace import FOLDER
 
 _QUALIFIER = re.compile(r"\b\w+::|\s+|\b(?:struct|class|enum|typename)\b")
 _COUNTED = re.compile(r"\+\d+(?=\.|$)")

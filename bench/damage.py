@@ -31,8 +31,8 @@ from typing import NamedTuple
 
 import concordance
 from concordance import cli
-from concordance.pipeline import FOLDER
 from concordance.render import manifest
+from concordance.storeplace import FOLDER
 
 SAMPLE = Path(__file__).parent.parent / "tests/sample"
 TRIALS, SEED, MOST = 200, 14, 200

@@ -35,7 +35,7 @@ from concordance.link.pythonroots import PythonModules
 from concordance.link.pythonstandard import STANDARD
 from concordance.link.tree import Tree
 from concordance.model import File, Import, Origin, Target
-from concordance.pipeline import FOLDER
+from concordance.storeplace import FOLDER
 
 CORPORA = ("pytorch", "torch-wheel", "django", "numpy")
 _OPTIONS = 0x200 | 0x40 | 0x02 | 0x01  # go on behind a missing header, skip bodies, incomplete, note all directives

@@ -29,8 +29,8 @@ from concordance.collect import source
 from concordance.errors import ConcordanceError
 from concordance.facts.fulltext import shelves
 from concordance.facts.read import Facts
-from concordance.pipeline import FOLDER
 from concordance.render import manifest
+from concordance.storeplace import FOLDER
 
 FILES = 100  # of the checkout, spread over it, where no number is said
 CHAIN = 8  # kills before a build may end

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from concordance.facts.crossed import bridges_from
 from concordance.facts.read import Facts
 from concordance.model import Bridge
-from concordance.pipeline import FOLDER
+from concordance.storeplace import FOLDER
 
 FUNCTIONS = "aten/src/ATen/native/native_functions.yaml"
 DERIVATIVES = "tools/autograd/derivatives.yaml"

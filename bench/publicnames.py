@@ -18,7 +18,7 @@ from pathlib import Path
 from concordance.facts.read import Facts
 from concordance.link.pythonoffered import said_from
 from concordance.naming import SAID, named
-from concordance.pipeline import FOLDER
+from concordance.storeplace import FOLDER
 
 _DIRECTIVE = re.compile(r"\s*(?:\.\.|[`~:]{3,}\{?)\s*(?:py:)?([a-z]+)(?:\}|::)\s*(.*)")
 _WHOLE = {"autoclass", "autofunction", "autodata", "autoexception", "automethod", "autoattribute", "class", "function",

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from concordance.facts.read import Facts
 from concordance.model import FileFacts, Role, Trust, unpacked
-from concordance.pipeline import FOLDER
+from concordance.storeplace import FOLDER
 
 Spot = tuple[str, int]  # a file and a line
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from concordance.extract.rulebook import rules
 from concordance.facts.read import Facts
 from concordance.model import Finding
-from concordance.pipeline import FOLDER
+from concordance.storeplace import FOLDER
 
 DRAWN = 20
 AROUND = 3  # lines before and behind

@@ -23,8 +23,8 @@ from urllib.parse import quote
 
 from bench import measure
 from concordance.facts.read import Facts
-from concordance.pipeline import FOLDER
 from concordance.render.siteaddresses import SiteAddresses
+from concordance.storeplace import FOLDER
 
 CONCORD = str(Path(sys.executable).parent / "concord")
 FILES, READERS, EVERY, SECONDS, RATE, QUESTIONS = 300, 200, 5.0, 60.0, 20, 400
