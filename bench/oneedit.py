@@ -26,9 +26,10 @@ from bench import measure
 from concordance.config import Book
 from concordance.facts.read import Facts
 from concordance.model import Kind, Skip, Symbol
-from concordance.pipeline import FOLDER, quiet
+from concordance.pipeline import quiet
 from concordance.query.index import Index
 from concordance.render import manifest
+from concordance.storeplace import FOLDER
 from concordance.watching import Current
 
 CONCORD = [sys.executable, "-c", "import sys; from concordance.cli import main; sys.exit(main())"]

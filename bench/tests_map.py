@@ -28,10 +28,11 @@ from typing import NamedTuple
 from concordance.config import Config
 from concordance.facts.read import Facts
 from concordance.model import Category
-from concordance.pipeline import FOLDER, Build
+from concordance.pipeline import Build
 from concordance.query.answers import full_name
 from concordance.query.index import Index
 from concordance.query.reach import reached, starts_in
+from concordance.storeplace import FOLDER
 
 Pairs = dict[str, set[str]]  # "path::Class.test": source files
 

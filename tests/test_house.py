@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from pathlib import Path
 
@@ -148,3 +149,9 @@ def test_every_grammar_that_is_installed_is_used() -> None:
     declared = set(re.findall(r'"(tree-sitter-[a-z]+)', (PACKAGE.parent / "pyproject.toml").read_text()))
     used = {name.replace("_", "-") for path in FILES for name in re.findall(r'"(tree_sitter_[a-z]+)"', path.read_text())}
     assert declared == used
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE.parent / "bench").glob("[a-z]*.py")), ids=lambda path: path.stem)
+def test_every_benchmark_can_be_imported(path: Path) -> None:
+    """Nothing else runs them before somebody measures."""
+    importlib.import_module(f"bench.{path.stem}")
