@@ -13,6 +13,7 @@ from concordance.model import Kind
 from .seen import Seen, Shown
 
 _Find = Callable[[Seen], Iterator[Shown]]
+_TARGET = re.compile(r"\S++[ \t]*+")
 
 
 def _text(pattern: str, flags: int = 0) -> _Find:
@@ -40,6 +41,15 @@ def _phony(seen: Seen) -> Iterator[Shown]:
         for name in match[1].split():
             if name != "\\":
                 yield Shown(line, -1, name)
+
+
+def _pattern_rules(seen: Seen) -> Iterator[Shown]:
+    """Lines that begin with a word with `%` and a colon, and are no assignment."""
+    for number, line in enumerate(seen.plain.split("\n") if "%" in seen.plain else (), 1):
+        at = line.find("%")
+        colon = line.find(":", max(at, line.rfind("=")) + 1) if at >= 0 else -1
+        if colon >= 0 and _TARGET.fullmatch(line, 0, colon):
+            yield Shown(number, -1, line.strip())
 
 
 def _workflow(pattern: str) -> _Find:
@@ -79,7 +89,7 @@ _CMAKE: tuple[tuple[str, _Find], ...] = (
 )  # fmt: skip
 _MAKE: tuple[tuple[str, _Find], ...] = (
     ("Phony targets", _phony),
-    ("Pattern rules", _text(r"^(\S*%\S*[ \t]*:(?!=)[^=\n]*)$")),
+    ("Pattern rules", _pattern_rules),
     ("Included makefiles", _text(r"^-?s?include[ \t]+(.+)$")),
     ("Defaults of variables", _text(r"^([A-Za-z_]\w*)[ \t]*\?=")),
     ("Functions", _text(r"^define[ \t]+(\w+)")),

@@ -17,16 +17,19 @@ from .seen import Seen, Shown
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b", re.M)
 _GUARD = re.compile(r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\n[ \t]*#[ \t]*define[ \t]+\1\b", re.M)
 _REGISTERS = re.compile(
-    r"^[ \t]*((?:\w+_)?REGISTER_\w+|REGISTER_\w+|TORCH_LIBRARY\w*|TORCH_MODULE\w*|OPERATOR_SCHEMA|\w+_OPERATOR_SCHEMA|"
-    r"BENCHMARK\w*|PYBIND11_MODULE|MODULE_LICENSE|EXPORT_SYMBOL\w*|module_init|module_exit)[ \t]*\(\s*([^,)\n]*)",
+    r"^[ \t]*+((?=(?:\w+_)?REGISTER_\w|TORCH_LIBRARY|TORCH_MODULE|(?:\w+_)?OPERATOR_SCHEMA\b|BENCHMARK|"
+    r"PYBIND11_MODULE\b|MODULE_LICENSE\b|EXPORT_SYMBOL|module_init\b|module_exit\b)\w++)[ \t]*+\(\s*+([^,)\n]*)",
     re.M,
 )
 _STUB = re.compile(
-    r"^[ \t]*((?:DECLARE|DEFINE|REGISTER)_(?:\w+_)?DISPATCH)[ \t]*\([ \t]*(?:[^,()\n]+,[ \t]*)?(\w+)", re.M
+    r"^[ \t]*((?:DECLARE|DEFINE|REGISTER)_(?:\w+_)?DISPATCH)[ \t]*\((?:[^,()\n]++,[ \t]*+|[ \t]*+)(\w+)", re.M
 )
 _TYPES = re.compile(r"[^/\n#]*?\b(AT_DISPATCH_\w+|VML_DISPATCH\w*)[ \t]*\(", re.M)
 _LAUNCHED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^;{}()]*>)?\s*\Z")
-_SHARED = re.compile(r"^[ \t]*(?:extern[ \t]+)?__shared__[ \t]+[\w:<> ]+?[ \t*]*(\w+)[ \t]*(?:\[|;)", re.M)
+_SHARED = re.compile(
+    r"^[ \t]*+(?:extern[ \t]++)?__shared__[ \t]++([\w:<> ]++(?:[\t*][ \t*]*+\w++)?)[ \t]*+(?:\[|;)", re.M
+)
+_LAST_WORD = re.compile(r".*\b(\w+)", re.S)
 _PARALLEL = re.compile(
     r"^[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+([a-z ]+)|[^/\n]*?\b((?:at::|tbb::)?parallel_for)[ \t]*\(", re.M
 )
@@ -38,6 +41,7 @@ _MARKS = ("REGISTER_", "TORCH_LIBRARY", "TORCH_MODULE", "OPERATOR_SCHEMA", "BENC
 _IF = ("#if", "#elif", "# if", "# elif", "#  if", "#   if")
 _STATIC = re.compile(r"(?:static\s+|inline\s+|const\s+|C10_\w+\s+|TORCH_API\s+)*([\w:]+)\s*[&*]")
 _PLACE = re.compile(r"^(?:(?:public|private|protected|virtual)\s+)+")
+_SHORT = 4000  # characters of a function that only gives out what it keeps
 _NOT_WRITTEN = frozenset(("= delete", "= default"))
 _WORD = re.compile(r"\b(?:[A-Z]\w*_[A-Z]\w*|_[A-Z_]\w+|__\w+)\b")
 _RAII = re.compile(r"(?:Guard|Scope|Scoped|Lock|Locker|RAII|Holder|Cleanup)\d?$|^(?:Auto|Scoped|Unique|RAII)[A-Z]")
@@ -89,18 +93,24 @@ def _kernels(seen: Seen) -> Iterator[Shown]:
 
 def _launches(seen: Seen) -> Iterator[Shown]:
     text, at = seen.slashed, seen.slashed.find("<<<")
+    line, counted_to, last = 1, 0, 0
     while at >= 0:
-        before = _LAUNCHED.search(text, max(0, at - 400), at)
-        line = text.count("\n", 0, before.start()) + 1 if before else 0
-        place = seen.around(line) if before else -1
-        if before and place >= 0 and not seen.lines[line - 1].lstrip().startswith("//"):
-            yield Shown(line, -1, before[1], f"by {seen.symbols[place].name}")
-        at = text.find("<<<", at + 3)
+        before = _LAUNCHED.search(text, max(last, at - 400), at)
+        if before:
+            line += text.count("\n", counted_to, before.start())
+            counted_to = before.start()
+            place = seen.around(line)
+            if place >= 0 and not seen.lines[line - 1].lstrip().startswith("//"):
+                yield Shown(line, -1, before[1], f"by {seen.symbols[place].name}")
+        last = at + 3
+        at = text.find("<<<", last)
 
 
 def _shared(seen: Seen) -> Iterator[Shown]:
     for line, match in seen.found(_SHARED, seen.slashed, "__shared__"):
-        yield Shown(line, -1, match[1])
+        name = _LAST_WORD.fullmatch(match[1].rstrip())
+        if name and name.start(1):
+            yield Shown(line, -1, name[1])
 
 
 def _parallel(seen: Seen) -> Iterator[Shown]:
@@ -165,7 +175,7 @@ def _pimpl(seen: Seen) -> Iterator[Shown]:
     for symbol in seen.symbols:
         if symbol.kind == Kind.FIELD and symbol.parent >= 0:
             held = re.search(
-                r"(?:unique_ptr|shared_ptr)<\s*(?:struct\s+|class\s+)?(\w*Impl\w*)\s*>|^(?:struct\s+)?(\w*Impl)\s*\*",
+                r"(?:unique_ptr|shared_ptr)<\s*+(?:struct\s++|class\s++)?(?=\w*Impl)(\w++)\s*+>|^(?:struct\s+)?(\w*Impl)\s*\*",
                 symbol.signature,
             )
             name = held and (held[1] or held[2])
@@ -196,7 +206,8 @@ def _made_once(seen: Seen) -> Iterator[Shown]:
     for place, symbol in seen.functions:
         made = None if symbol.declaration else _STATIC.match(symbol.returns or symbol.signature)
         if made and symbol.end_line - symbol.start_line < 15:
-            body = seen.body(symbol).partition("{")[2]
+            body = seen.body(symbol)
+            body = body.partition("{")[2] if len(body) <= _SHORT else ""
             kept = (
                 re.compile(
                     rf"\bstatic\s+(?:const\s+)?(?:[\w:]+::)?{re.escape(made[1].rpartition('::')[2])}\b\s*[*&]?\s*(\w+)\s*[;({{=]"

@@ -18,7 +18,7 @@ _CLI = re.compile(
 _ABSENT = re.compile(r"^[ \t]*except\b.*\b(?:ImportError|ModuleNotFoundError)\b")
 _WARNS = re.compile(r"[^#\n]*?\bwarn(?:_once)?\((?:[^()]|\([^()]*\)){0,600}?\b(?:Pending)?DeprecationWarning\b")
 _SET = re.compile(r"^([A-Za-z_]\w*)((?:\.\w+)+)[ ]=[ ](?!=)([A-Za-z_][\w.]*)", re.M)
-_LOCK = re.compile(r"^[ \t]*(?:self\.|cls\.)?(\w+)(?:[ \t]*:[^=\n]*)?[ \t]*=[ \t]*"
+_LOCK = re.compile(r"^[ \t]*(?:self\.|cls\.)?(\w++)(?:[ \t]*+:[^=\n]*+)?[ \t]*+=[ \t]*+"
                    r"(threading|multiprocessing|asyncio|mp)\.(R?Lock|Condition|Semaphore|Event)\(", re.M)  # fmt: skip
 
 

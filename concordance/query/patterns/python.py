@@ -23,8 +23,9 @@ _ARITHMETIC = frozenset(f"__{name}__" for name in (
 ))  # fmt: skip
 _MAKES = re.compile(r"\breturn cls\(|= cls\(|= cls\.__new__\(")
 _FILLS = re.compile(r"regist|^_?(?:add|define|declare|implement|provide)|override", re.I)
+_FILL = re.compile(r"[ \t]++([\w.]+?)(?:\[[^\]\n]++\][ \t]*+=[^=]|\.(?:append|add|setdefault)\()")
 _TUPLE = re.compile(r"^\w+\s*=\s*(?:\w+\.)?(?:namedtuple|NamedTuple)\(")
-_YIELD = re.compile(r"^[ \t]+(?:[\w.,\[\] \t()]+[ \t]=[ \t])?(?:return[ \t]+)?\(?yield\b", re.M)
+_YIELD = re.compile(r"^[ \t]++(?:[\w.,\[\] \t()]*+(?<=[ \t])=[ \t])?(?:return[ \t]+)?\(?yield\b", re.M)
 _EMPTY = re.compile(r"=\s*(?:\{\}|\[\]|(?:dict|list|set|(?:collections\.)?OrderedDict|weakref\.\w+)\(\)|"
                     r"(?:collections\.)?defaultdict\(.*\))$")  # fmt: skip
 
@@ -203,17 +204,25 @@ def _singleton(seen: Seen) -> Iterator[Shown]:
 
 def _registry(seen: Seen) -> Iterator[Shown]:
     """A table of the module that a function fills, one that is named for it or that takes in what it decorates."""
+    lines: dict[str, list[int]] | None = None
     for place, symbol in enumerate(seen.symbols):
         is_table = symbol.parent < 0 and symbol.kind in (Kind.VARIABLE, Kind.CONSTANT)
         if not is_table or not _EMPTY.search(symbol.signature):
             continue
-        name = symbol.name
-        filled = re.compile(rf"[ \t]+{re.escape(name)}(?:\[[^\]\n]+\][ \t]*=[^=]|\.(?:append|add|setdefault)\()")
-        for line, _ in seen.found(filled, seen.hashed, f"{name}[", f"{name}."):
+        lines = _lines_that_fill(seen) if lines is None else lines
+        for line in lines.get(symbol.name, ()):
             outer = _outermost(seen, seen.around(line))
             if outer >= 0 and (seen.of(outer) or _FILLS.search(seen.symbols[outer].name)):
                 yield seen.shown(place, f"filled by {seen.symbols[outer].name}")
                 break
+
+
+def _lines_that_fill(seen: Seen) -> dict[str, list[int]]:
+    """By the name of a table, the lines that begin by adding to it."""
+    lines: dict[str, list[int]] = {}
+    for line, match in seen.found(_FILL, seen.hashed, "[", ".append(", ".add(", ".setdefault("):
+        lines.setdefault(match[1], []).append(line)
+    return lines
 
 
 def _outermost(seen: Seen, place: int) -> int:

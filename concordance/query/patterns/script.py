@@ -71,8 +71,9 @@ def _builders(seen: Seen) -> Iterator[Shown]:
 
 _SHELL: tuple[tuple[str, _Find], ...] = (
     ("Stops at the first error",
-     _text(r"^[ \t]*set[ \t]+(-[a-z]*e[a-z]*(?:[ \t]+(?:-o[ \t]+)?pipefail)?)\b", "set ", hashed=True)),
-    ("Cleans up at the end", _text(r"^[ \t]*trap[ \t]+(.+?)[ \t]+(?:EXIT|0|ERR|INT|TERM)\b", "trap ", hashed=True)),
+     _text(r"^[ \t]*set[ \t]++(-(?=[a-z]*e)[a-z]++(?:[ \t]+(?:-o[ \t]+)?pipefail)?)\b", "set ", hashed=True)),
+    ("Cleans up at the end",
+     _text(r"^[ \t]*trap[ \t]++(.+?)(?<![ \t])[ \t]++(?:EXIT|0|ERR|INT|TERM)\b", "trap ", hashed=True)),
     ("Options", _text(r"^[ \t]*while[ \t]+(getopts\b[^;\n]*)", "getopts", hashed=True)),
     ("Defaults of variables", _text(r"^[ \t]*:[ \t]+\"?\$\{(\w+):?=", "${", hashed=True)),
     ("Here document", _text(r"[^#\n]*?<<-?[ \t]*[\"']?([A-Z_]+)[\"']?[ \t]*(?:>.*)?$", "<<", hashed=True)),
@@ -89,16 +90,17 @@ _GO: tuple[tuple[str, _Find], ...] = (
     ("Interfaces", _of_kind(Kind.INTERFACE)), ("Runs when it is loaded", _go_init),
     ("Goroutines", _text(r"^[ \t]*go[ \t]+(func\b|[\w.]+)\(?", "go ")),
     ("Deferred calls", _text(r"^[ \t]*defer[ \t]+([\w.]+)\(", "defer ")),
-    ("Channels", _text(r"[^\n]*?\bmake\((chan[ \t][^,)]+)", "make(chan")),
+    ("Channels", _text(r"[^\n]*?\bmake\((chan[ \t][^,)]{1,400})", "make(chan")),
     ("Locks", _text(r"^[ \t]*(\w+)[ \t]+sync\.(?:RW)?Mutex\b", "Mutex")),
     ("Once", _text(r"^[ \t]*(?:var[ \t]+)?(\w+)[ \t]+sync\.Once\b", "sync.Once")),
     ("Table of test cases",
-     _text(r"^[ \t]*(?:for[ \t]+.*range[ \t]+)?(\w+)[ \t]*:=[ \t]*\[\]struct[ \t]*\{", "[]struct")),
+     _text(r"^[ \t]*(?:for[ \t].*range[ \t]++)?(\w++)[ \t]*:=[ \t]*\[\]struct[ \t]*\{", "[]struct")),
 )  # fmt: skip
 _RUST: tuple[tuple[str, _Find], ...] = (
     ("Traits", _of_kind(Kind.INTERFACE)),
     ("Trait implementation",
-     _text(r"^[ \t]*(?:unsafe[ \t]+)?impl(?:<[^{\n]*?>)?[ \t]+([\w:<>, ]+?[ \t]+for[ \t]+[\w:<>']+)", "impl")),
+     _text(r"^[ \t]*(?:unsafe[ \t]+)?impl(?:<[^{\n]{0,400}?>)?[ \t]++"
+           r"([\w:<>, ]{1,400}?(?<! )[ \t]++for[ \t]++[\w:<>']+)", "impl")),
     ("Derived traits", _text(r"^[ \t]*#\[derive\(([^)\n]+)\)\]", "#[derive(")), ("Macros", _of_kind(Kind.MACRO)),
     ("Unsafe code", _text(r"^[^/\n\"]*\bunsafe[ \t]+(\{|fn[ \t]+\w+|impl\b)", "unsafe ")),
     ("Asynchronous functions", _asynchronous),

@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 from concordance.model import FileFacts, Kind, Symbol
@@ -16,9 +17,10 @@ from concordance.model import FileFacts, Kind, Symbol
 TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.UNION))
 _LINE_END = re.compile(r"\n")
 RUNS = frozenset((Kind.FUNCTION, Kind.METHOD))
-_LONG = {  # text that runs over lines and is no code
-    "#": re.compile(r'"""(?:[^\\"]|\\.|"(?!""))*"""|\'\'\'(?:[^\\\']|\\.|\'(?!\'\'))*\'\'\'', re.S),
-    "/": re.compile(r"/\*.*?\*/", re.S),
+_LONG = {  # text that runs over lines and is no code, by what opens it
+    '"""': re.compile(r'"""(?:[^\\"]++|\\.|"(?!""))*+"""', re.S),
+    "'''": re.compile(r"'''(?:[^\\']++|\\.|'(?!''))*+'''", re.S),
+    "/*": re.compile(r"/\*.*?\*/", re.S),
 }
 
 
@@ -82,17 +84,28 @@ class Seen:
     @cached_property
     def hashed(self) -> str:
         """The text of a language with `#` for comments, without strings that run over lines."""
-        return self._without("#", ('"""', "'''"))
+        return self._without('"""', "'''")
 
     @cached_property
     def slashed(self) -> str:
         """The text of a language with `//` for comments, without comments that run over lines."""
-        return self._without("/", ("/*",))
+        return self._without("/*")
 
-    def _without(self, kind: str, marks: tuple[str, ...]) -> str:
-        if not any(mark in self.plain for mark in marks):
-            return self.plain
-        return _LONG[kind].sub(lambda match: "\n" * match[0].count("\n"), self.plain)
+    def _without(self, *marks: str) -> str:
+        text, reached = self.plain, 0
+        pieces: list[str] = []
+        opened = {mark: at for mark in marks if (at := text.find(mark)) >= 0}
+        while opened:
+            mark = min(opened, key=opened.__getitem__)
+            match = _LONG[mark].match(text, opened[mark])
+            if match is None:  # nothing closes it, nor any later one
+                del opened[mark]
+                continue
+            pieces += (text[reached : match.start()], "\n" * match[0].count("\n"))
+            reached = match.end()
+            nearest = {mark: at if at >= reached else text.find(mark, reached) for mark, at in opened.items()}
+            opened = {mark: at for mark, at in nearest.items() if at >= 0}
+        return "".join((*pieces, text[reached:])) if pieces else text
 
     def found(self, pattern: re.Pattern[str], text: str, *words: str) -> Iterator[tuple[int, re.Match[str]]]:
         """Where a pattern fits the beginning of a line that holds one of some words, or of any line without words:
@@ -105,7 +118,8 @@ class Seen:
             at = text.find(word)
             while at >= 0:
                 begins.add(at + 1 if own else text.rfind("\n", 0, at) + 1)
-                at = text.find(word, at + len(word))
+                end = at + 1 if own else text.find("\n", at)  # a line that holds a word often is looked at once
+                at = text.find(word, end) if end >= 0 else -1
         line, before = 1, 0
         for begin in sorted(begins):
             match = pattern.match(text, begin)
@@ -117,7 +131,7 @@ class Seen:
     def around(self, line: int) -> int:
         """The innermost function around a line: its place, -1 for none."""
         place = bisect_right(self._lines_of_functions, (line, len(self.symbols))) - 1
-        while place >= 0:
+        while place >= 0 and self._last_lines[place] >= line:
             symbol = self.symbols[self._lines_of_functions[place][1]]
             if symbol.end_line >= line:
                 return self._lines_of_functions[place][1]
@@ -127,6 +141,11 @@ class Seen:
     @cached_property
     def _lines_of_functions(self) -> list[tuple[int, int]]:
         return sorted((symbol.start_line, place) for place, symbol in self.functions if not symbol.declaration)
+
+    @cached_property
+    def _last_lines(self) -> list[int]:
+        """The last line of each function and those before it: none that ends earlier has to be looked at."""
+        return list(accumulate((self.symbols[place].end_line for _, place in self._lines_of_functions), max))
 
     def body(self, symbol: Symbol) -> str:
         """The lines of a symbol."""
