@@ -33,7 +33,7 @@ _CMAKE = "CMakeLists.txt"
 _MOST = 400  # CMake files that are looked through for who goes on with a list
 _OTHERS = ("package.json", "go.mod", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts", "gradlew",
            "runtests.py", "manage.py", "BUILD", "BUILD.bazel", "TARGETS")  # fmt: skip
-_GTEST = re.compile(r"(\w*TEST\w*)\s*\(\s*(\w+)\s*,\s*(\w+)\s*\)")
+_GTEST = re.compile(r"((?=\w*TEST)\w++)\s*+\(\s*(\w+)\s*,\s*(\w+)\s*\)")
 
 
 def is_setting(path: str) -> bool:

@@ -32,7 +32,7 @@ _IS = re.compile(
     r"^(?:An?|The)?\s*(?:\*\*(?P<bold>[^*\n]{2,50})\*\*|\*(?P<slant>[^*\n]{2,50})\*|``?(?P<code>[^`\n]{2,50})``?|"
     r"(?P<name>[A-Z][\w.+-]*(?: [\w.+-]+){0,3}))\s+(?:\([^()]{1,40}\)\s+)?(?:is|are)\s+(?:an?|the|one|any)\s"
 )
-_HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
+_HEADING = re.compile(r"^#{1,6}\s++((?=#*+$)|.*?(?<!\s)(?:(?=\s)|(?<!#)))(?:\s++#*+|#*+)$")
 _FILE = re.compile(r"\.(?:py|md|rst|txt|sh|cpp|h|cu|yml|yaml|json|so|js|ts|go|rs)\Z")
 _RULE = re.compile(r"^([=~^*+\"'`_-])\1{2,}\s*$")
 

@@ -18,7 +18,7 @@ from ..index import Index
 from ..ledger import ledger
 from ..related import stem_of
 
-_SUITE = re.compile(r"\w*TEST\w*\s*\(\s*(\w+)\s*,\s*\w+\s*\)")
+_SUITE = re.compile(r"(?=\w*TEST)\w++\s*+\(\s*(\w+)\s*,\s*\w+\s*\)")
 _ABOUT = frozenset((Category.SOURCE, Category.GENERATED, Category.BUILD))
 _STANDS_OUT = 1.2  # how much one is used by a test, against how many use it
 

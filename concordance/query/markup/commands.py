@@ -242,7 +242,7 @@ _TAG = re.compile(
     re.I,
 )
 _CODE_TAG = re.compile(r"<(code|tt|kbd|samp)>([^<>`]{1,400}(?:<[^<>`]{0,100}>[^<>`]{0,300})?)</\1>", re.I)
-_STRONG_TAG = re.compile(r"<(b|strong|h[1-6])>\s*([^<>*]{1,400}?)\s*</\1>", re.I)
+_STRONG_TAG = re.compile(r"<(b|strong|h[1-6])>\s*+([^<>*]{1,400}?)(?<!\s)\s*+</\1>", re.I)
 _LIGHT_TAG = re.compile(r"<(i|em|var|cite)>([^<>*\s](?:[^<>*]{0,400}[^<>*\s])?)</\1>", re.I)
 _ANCHOR = re.compile(r"<a\s[^<>]*?href\s*=\s*[\"']?([^\"'<>\s]+)[\"']?[^<>]*>([^<>]{1,400})</a>", re.I)
 

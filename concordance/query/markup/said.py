@@ -84,20 +84,21 @@ _LEGAL_WORDS = (
 )  # fmt: skip
 
 _TOKEN = re.compile(
-    r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)(?!`)(?P<under>__?\b)?|:[\w+.-]+(?::[\w+.-]+)*:`(?P<role>[^`]+)`|"
+    r"(?P<ticks>`{1,30})(?P<code>.+?)(?P=ticks)(?!`)(?P<under>__?\b)?|:[\w+.-]+(?::[\w+.-]+)*:`(?P<role>[^`]+)`|"
     r"!?\[(?P<shown>[^\[\]]+)\](?:\([^()\s]*\)|\[[^\[\]]*\])|\[(?P<foot>\#?\w+)\]_(?!\w)|"
     r"\{@\w+\s+(?P<javadoc>[^{}]*)\}|[@\\]f\$(?P<math>.+?)[@\\]f\$|[@\\](?:p|c|a|e|em|b|ref|link)\s+(?P<word>[^\s,;]+?)(?=[.,;:)]*(?:\s|$))|"
     r"\*\*(?P<strong>[^*\s](?:[^*]*[^*\s])?)\*\*|(?<![\w*])\*(?P<light>[^*\s](?:[^*\n]*[^*\s])?)\*(?![\w*])|"
     r"\\(?P<escape>[*_`|\\ ])",
     re.S,
 )
-_TITLED = re.compile(r"(.+?)\s*<[^<>]+>", re.S)
+_TITLED = re.compile(r"(.+?)(?<!\s)\s*+<[^<>]++>", re.S)
 _TAG = re.compile(r"</?(?:b|i|em|strong|code|tt|a|span|u|var|kbd)\b[^<>]*>", re.I)
-_BLOCK_TAG = re.compile(r"\s*</?(?:p|br|ul|ol|li|pre|div|h\d|table|dl)\b[^<>]*>\s*", re.I)
+_BLOCK_TAG = re.compile(r"(?<!\s)\s*+</?(?:p|br|ul|ol|li|pre|div|h\d|table|dl)\b[^<>]*>\s*", re.I)
 _LOOSE = re.compile(r" +(?=[.,;](?:\s|$))")
 _KEPT_CODE = re.compile(r"\0(\d+)\0")
-_END = re.compile(r"[(\[{]|[)\]}]|\.{2,}(?=[\"')\]]*(?:\s|$))|[.!?][\"')\]”’]*(?=\s|$)|[。！？]")
+_END = re.compile(r"[(\[{]|[)\]}]|(?<!\.)\.{2,}+(?=[\"')\]]*(?:\s|$))|[.!?][\"')\]”’]*(?=\s|$)|[。！？]")
 _WORD_BEFORE = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]+$")
+_FARTHEST = 4000  # characters in which a first sentence ends
 _ABBREVIATIONS = frozenset(
     ("e.g", "eg", "i.e", "ie", "cf", "vs", "resp", "approx", "fig", "figs", "eq", "eqs", "sec", "dr", "mr", "mrs", "ms",
      "prof", "vol", "pp", "w.r.t", "a.k.a", "incl", "excl", "viz", "ca", "ref", "refs", "st", "ch", "para", "dept",
@@ -264,7 +265,7 @@ def _words(lines: list[str], language: str) -> str | None:
 
 def _sentence(text: str, name: str) -> str:
     """The first sentence of a run of words; "" where it says nothing."""
-    held: list[str] = []
+    text, held = text[:_FARTHEST], list[str]()
     plain = _LOOSE.sub("", " ".join(_TOKEN.sub(lambda match: _bare(match, held), text).split()))
     while plain:
         end = _sentence_end(plain)

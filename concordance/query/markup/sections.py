@@ -68,7 +68,9 @@ _ITEM = re.compile(
     rf"(?P<names>{_NAME}(?:\s*[,/]\s*{_NAME})*))\s*(?=[(:–—]|--?\s)"
 )
 _MARK = re.compile(r"\s*(?::(?!:)|[–—]|--?(?=\s))\s*")
-_TYPE_FIRST = re.compile(r"((?:[\w.~|,&*?\[\]'\" -]|\([^()]*\)|:\w+:`[^`]+`|`+[^`]+`+){1,120}?)(?<![\s,]):[ ]+(?=\S)")
+_TYPE_FIRST = re.compile(
+    r"((?:[\w.~|,&*?\[\]'\" -]|\([^()]*+\)|:\w++:`[^`]++`|`++[^`]++`++){1,120}?)(?<![\s,]):[ ]++(?=\S)"
+)
 
 
 def header(text: str) -> tuple[str, str] | None:
@@ -250,7 +252,9 @@ def aligned(lines: Sequence[str], margin: int) -> list[Item]:
 
 # --- reST: ":param int x: words"
 
-_FIELD = re.compile(r":(?P<what>[A-Za-z][\w-]*)(?:[ ]+(?P<of>[^:`]*(?:`[^`]*`[^:`]*)*))?:(?:[ ]+(?P<words>.*)|$)", re.S)
+_FIELD = re.compile(
+    r":(?P<what>[A-Za-z][\w-]*+)(?:[ ]++(?P<of>[^:`]*+(?:`[^`]*+`[^:`]*+)*+))?:(?:[ ]+(?P<words>.*)|$)", re.S
+)
 _NAMED = {
     "param": "Parameters", "parameter": "Parameters", "arg": "Parameters", "argument": "Parameters",
     "key": "Parameters",

@@ -26,10 +26,10 @@ _LINE_START = re.compile(
 )
 _MARGIN = re.compile(r"^[ ]+", re.M)
 _NAME = re.compile(r"[~.]?[A-Za-z_$][\w$]*+(?:(?:\.|::|#|->)~?[A-Za-z_$][\w$]*+)*+(?:\(\))?")
-_TITLED = re.compile(r"(.+?)\s*<([^<>]+)>", re.S)
+_TITLED = re.compile(r"(.+?)(?<!\s)\s*+<([^<>]++)>", re.S)
 _SAFE = re.compile(r"(?:https?://|mailto:)[^\s<>\\]+", re.I)
 _CALLED = re.compile(r"(?<![\w.`/])(?:[A-Za-z_]\w*+(?:::~?\w++)*+\(\)|[A-Za-z_]\w*+(?:::~?[A-Za-z_]\w*+)++)(?!\w)")
-_LOOSE_END = re.compile(r"[.,;:!?'\"*]+$")
+_LOOSE_END = re.compile(r"(?<![.,;:!?'\"*])[.,;:!?'\"*]++$")
 
 # Every token begins with a sign of the first class, which makes looking for them fast; what stands before it and which
 # sign it was is then looked up behind.
