@@ -7,14 +7,17 @@ import pkgutil
 import re
 import time
 from collections.abc import Iterator
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import patterns
 import pytest
 
 import concordance.extract
+import concordance.query
 from concordance.extract import bridges, engine, highlight, languages, rules
+from concordance.query.patterns import of_language, shown
+from concordance.query.patterns.seen import Seen
 
 SIZE = 12_000  # characters: a linear pattern takes about a millisecond for so many, a quadratic one 0.1 s and more
 SECONDS = 0.04  # of processor time
@@ -24,6 +27,11 @@ _READERS = ("cmake", "dockerfile", "ini", "json", "make", "markdown", "rst", "sh
 _SHARED = (
     "acronyms", "bridging", "cmakesources", "commands", "comments", "docfields", "docparts", "docstrings", "entries",
     "environment", "keyed", "markdownblocks", "mystblocks", "prose", "said", "terms", "trees", "unparsable", "wordsplit",
+)  # fmt: skip
+_PAGES = (
+    "book.glossary", "described.entries", "described.opening", "described.quoted", "described.testing", "markup.blocks",
+    "markup.commands", "markup.said", "markup.sections", "markup.shapes", "markup.words", "patterns.build", "patterns.c",
+    "patterns.pyfile", "patterns.python", "patterns.script", "patterns.seen", "runners", "samples",
 )  # fmt: skip
 # Quadratic, but only ever asked about a short text, or behind a check that it cannot search in vain.
 _GUARDED = {
@@ -38,6 +46,12 @@ _GUARDED = {
     "stubs._BEFORE": "asked about 160 bytes",
     "c_malloc._TARGET": "asked about 200 bytes",
     "c_realloc._NEXT": "asked about `_FARTHEST` bytes",
+    "opening._PICTURE": "looks at 400 characters from each place, which is slow, but linear",
+    "c._LAUNCHED": "asked about 400 characters",
+    "said._LOOSE": "asked about words with one space between them",
+    "said._TOKEN": "asked about `_FARTHEST` characters",
+    "said._WORD_BEFORE": "asked about 40 characters",
+    "said._BLOCK_TAG": "asked for its first place",
 }
 
 
@@ -45,6 +59,7 @@ def modules() -> list[str]:
     """What reads text of any language, documents, settings and recipes."""
     names = [f"{languages.__name__}.{name}" for name in _READERS]
     names += [f"{concordance.extract.__name__}.{name}" for name in _SHARED]
+    names += [f"{concordance.query.__name__}.{name}" for name in _PAGES]
     return names + [module.name for package in (bridges, rules) for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")]
 
 
@@ -58,6 +73,9 @@ def held(value: Any) -> Iterator[re.Pattern[Any]]:
     elif isinstance(value, dict):
         for one in value.values():
             yield from held(one)
+    elif isinstance(value, FunctionType) and value.__name__ in ("find", "inside"):  # made for a pattern
+        for cell in value.__closure__ or ():
+            yield from held(cell.cell_contents)
 
 
 def seconds(pattern: re.Pattern[Any], text: str, anchored: bool) -> float:
@@ -78,7 +96,9 @@ def seconds(pattern: re.Pattern[Any], text: str, anchored: bool) -> float:
 
 
 def is_anchored(module: ModuleType, name: str) -> bool:
-    """True if a module asks a pattern only whether it fits at one place."""
+    """True if a module asks a pattern only whether it fits at one place, as all do that look at beginnings of lines."""
+    if module.__name__.startswith(Seen.__module__.rpartition(".")[0]):
+        return name not in ("_WORD", "_MAKES", "_FILLS", "_EMPTY", "_RAII")
     with open(str(module.__file__), encoding="utf-8") as file:
         asked = re.findall(rf"\b{name}\.(\w+)\(", file.read())
     return bool(asked) and set(asked) <= {"match", "fullmatch"}
@@ -150,6 +170,29 @@ def test_costly_texts_are_read_in_linear_time(language: str, text: str) -> None:
     facts = engine.extract(text, language)
     assert time.process_time() - began < 2.5
     assert not [finding for finding in facts.findings if finding.by in ("reader", "rules")]
+
+
+# What cost seconds each to look for patterns in.
+IN_PAGES = [
+    ("cpp", repeated("/* ")),
+    ("python", repeated('x \\"""')),
+    ("python", "x:" + " " * 30_000 + "Lock("),
+    ("cuda", "__shared__" + " " * 3_000 + "("),
+    ("cpp", "REGISTER_" * 6_000),
+    ("make", "%" * 60_000),
+    ("shell", "trap" + " " * 3_000 + "x"),
+    ("go", repeated("make(chan x\n", 240_000)),
+    ("rust", "impl" + " " * 3_000 + "x"),
+]
+
+
+@pytest.mark.parametrize(("language", "text"), IN_PAGES, ids=lambda value: repr(value[:12]))
+def test_patterns_of_costly_texts_are_found_in_linear_time(language: str, text: str) -> None:
+    """As for reading; the facts do not matter."""
+    facts = engine.extract("a\n", language)
+    began = time.process_time()
+    list(shown(Seen(facts, "a", text.split("\n")), of_language(language)))
+    assert time.process_time() - began < 1
 
 
 def test_what_is_not_parsed_is_said() -> None:
