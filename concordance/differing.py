@@ -171,7 +171,7 @@ class _Comparer:
                     paths[f"{len(paths)}{'.pyi' if file.path.endswith('.pyi') else '.py'}"] = file.path
             self._lay(folder, desk, side, paths)
             try:
-                for name, said in ruff.check(folder, list(paths), list(rules)) if paths else ():
+                for name, said in ruff.check(folder, list(paths), list(rules), []) if paths else ():
                     meant = [row for row in said if ruffrules.SAYS.get(row.rule, "") in row.message]
                     rows[side, paths[name]] = tuple(
                         Finding(r, rules[r].severity, m, line, col, end, "", False) for r, m, line, col, end in meant

@@ -272,15 +272,18 @@ class Build:
             if file.language == "python" and not file.skip and file.category not in rulebook.TRIALS
         )  # fmt: skip
         rules = {rule.id: rule for rule in ruffrules.RULES}
-        rows, problem = [], ""
+        rows, problem, crashed = [], "", list[str]()
         try:
-            for path, said in ruff.check(self.root, asked, list(rules)) if asked else ():
+            for path, said in ruff.check(self.root, asked, list(rules), crashed) if asked else ():
                 meant = [one for one in said if ruffrules.SAYS.get(one.rule, "") in one.message]
                 found = (Finding(r, rules[r].severity, m, line, col, end, "", False) for r, m, line, col, end in meant)
                 rows.append((path, tuple(found)))
         except ToolFailed as error:
             problem = str(error)
             self._say(f"{len(asked):,} Python files were not checked by ruff: {problem}")
+        if crashed:
+            problem = f"ruff crashes on {', '.join(sorted(crashed))}"
+            self._say(f"{problem}: not checked")
         writer.put_remarks(rows, anew)
         return {"ruff": now, "ruff_problem": problem}
 

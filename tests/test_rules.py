@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import cases
 import pytest
 
 from concordance import pipeline, storeplace
-from concordance.collect import ruff
+from concordance.collect import ruff, tools
 from concordance.config import Config
 from concordance.errors import ToolFailed
 from concordance.extract import ruffrules
@@ -136,9 +138,9 @@ def test_ruff_is_asked_again_of_changed_files_only(repository: Path, monkeypatch
     asked: list[str] = []
     check = ruff.check
 
-    def noted(root: str, paths: list[str], wanted: list[str]) -> object:
+    def noted(root: str, paths: list[str], wanted: list[str], crashed: list[str]) -> object:
         asked.extend(paths)
-        return check(root, paths, wanted)
+        return check(root, paths, wanted, crashed)
 
     monkeypatch.setattr(ruff, "check", noted)
     (repository / "a.py").write_text("def f(items):\n    return set(list(items)), list(sorted(items))\n")
@@ -169,12 +171,12 @@ def test_a_failing_ruff_costs_its_findings_only(
     assert not found and "broken" in meta["ruff_problem"] and said
     fake.write_text("#!/bin/sh\necho nonsense\n")
     with pytest.raises(ToolFailed):
-        list(ruff.check(str(repository), ["a.py"], ["C414"]))
+        list(ruff.check(str(repository), ["a.py"], ["C414"], []))
 
 
 def test_ruff_does_not_obey_its_variables(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RUFF_OUTPUT_FILE", str(tmp_path / "taken"))
-    assert [path for path, _ in ruff.check(str(repository), ["a.py"], ["C414"])] == ["a.py"]
+    assert [path for path, _ in ruff.check(str(repository), ["a.py"], ["C414"], [])] == ["a.py"]
     assert not (tmp_path / "taken").exists()
 
 
@@ -193,5 +195,23 @@ def test_ruffs_examples_are_true(rule: Rule, tmp_path: Path) -> None:
         whole = text.startswith(("async", "def "))
         body = text if whole else head + text.replace("\n", "\n    ") + ("\n    return found" if fills else "")
         (tmp_path / name).write_text(f"{before}\n\n{body}\n")
-    found = {path for path, _ in ruff.check(str(tmp_path), ["bad.py", "good.py"], [rule.id])}
+    found = {path for path, _ in ruff.check(str(tmp_path), ["bad.py", "good.py"], [rule.id], [])}
     assert found == {"bad.py"}
+
+
+def test_a_file_on_which_ruff_crashes_costs_the_others_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its parser overflows the stack on some files, and a run that crashes says nothing of any file."""
+    names = [f"m{number}.py" for number in range(5)]
+    for name in (*names, "evil.py"):
+        (tmp_path / name).write_text("list(sorted([1]))\nset(sorted([1]))\n")
+    run = tools.run
+
+    def crashing(args: Sequence[str], *rest: Any) -> Iterator[bytes]:
+        if any(arg.endswith("evil.py") for arg in args):
+            raise ToolFailed("ruff failed (exit code -6): overflowed its stack")
+        return run(args, *rest)
+
+    monkeypatch.setattr(tools, "run", crashing)
+    crashed: list[str] = []
+    found = {path for path, _ in ruff.check(str(tmp_path), [*names[:3], "evil.py", *names[3:]], ["C414"], crashed)}
+    assert (found, crashed) == (set(names), ["evil.py"])

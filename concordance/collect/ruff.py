@@ -20,6 +20,7 @@ from concordance.errors import ToolFailed, ToolMissing
 
 from . import programs, tools
 
+_CRASHED = "(exit code -"  # how a run that a signal ended is told: ruff's parser overflows its stack on some files
 _MOST = 100_000  # bytes of paths for one run; a command line may be longer, but not on every system
 _OPTIONS = ("check", "--isolated", "--no-cache", "--no-fix", "--no-preview", "--quiet", "--exit-zero",
             "--no-respect-gitignore", "--output-format", "json-lines")  # fmt: skip
@@ -63,17 +64,32 @@ def identity(root: str) -> str:
     return f"{seen.st_size} {seen.st_mtime_ns}"
 
 
-def check(root: str, paths: Sequence[str], rules: Sequence[str]) -> Iterator[tuple[str, list[Remark]]]:
-    """What ruff says of each file of which it says anything; a path in no encoding is not given to it."""
+def check(
+    root: str, paths: Sequence[str], rules: Sequence[str], crashed: list[str]
+) -> Iterator[tuple[str, list[Remark]]]:
+    """What ruff says of each file of which it says anything; a path in no encoding is not given to it. A file on which
+    ruff crashes is added to `crashed`, and costs the others nothing."""
     where = program(root)
     if not where:
         raise ToolMissing("ruff is not installed", "Install ruff")
     home = os.path.join(os.path.realpath(root), "")
     decode = msgspec.json.Decoder(_Row).decode
-    for part in _parts(paths):
+    waiting = list(_parts(paths))
+    while waiting:
+        part = waiting.pop()
         found: dict[str, list[Remark]] = {}
         command = [where, *_OPTIONS, "--select", ",".join(rules), "--", *part]
-        output = b"".join(tools.run(command, root))
+        try:
+            output = b"".join(tools.run(command, root))
+        except ToolFailed as error:
+            if _CRASHED not in str(error):
+                raise
+            half = len(part) // 2
+            if half:
+                waiting += [part[:half], part[half:]]
+            else:
+                crashed.append(os.path.normpath(part[0]))
+            continue
         for line in filter(None, output.split(b"\n")):
             try:
                 row = decode(line)
