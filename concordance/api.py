@@ -34,7 +34,7 @@ from concordance.query.index import Index
 from concordance.query.totals import Totals, counted
 from concordance.render import outfolder
 from concordance.render.summary import BookSummary, Compared, Verified
-from concordance.storeplace import check_store, store_path
+from concordance.storeplace import check_store, has_store, store_path
 
 SITE = "site"  # the folder of the site, where none is said
 PATIENCE = 3.0  # seconds that a question waits for a running build, where there is a store to answer from
@@ -194,8 +194,8 @@ def audit_store(root: str | None = None, progress: Progress = quiet) -> list[Dam
     """Reads all that is kept of a repository (store, text index, notes about pages, the user's cache) and says what is
     not as it was written. Nothing is brought up to date."""
     root = root if root is not None else find_root(os.getcwd())
-    folder = store_path(root)
-    if not os.path.isdir(folder):
+    folder = check_store(root)
+    if not has_store(root):
         raise UserError(f"{root} has no store", "Build it first: concord build")
     with lock.held(folder, lambda word: progress("say", 0, 0, word)):
         return audit(folder, cache_folder(), settings_of(root).config.cache_bytes)

@@ -38,6 +38,11 @@ def audit(folder: str, cache: str, largest: int) -> list[Damage]:
             wrong = [os.path.join(text, name) for name in fulltext.damaged(home)]
             found += [Damage(path, "it is not as it was written", _BUILD) for path in wrong]
     with closing(Cache(cache, largest)) as facts:
+        if facts.was_replaced:
+            found.append(Damage(facts.path, "it was no database of ours", "It was made anew, and builds fill it"))
+        elif not facts.is_open:
+            advice = "Remove it, or name another cache (CONCORDANCE_CACHE)"
+            found.append(Damage(facts.path, "it cannot be opened", advice))
         bad, total = facts.drop_damaged()
         if bad:
             problem = f"{bad:,} of {total:,} values were not as they were written"

@@ -17,6 +17,7 @@ from .failures import FAILURES, is_of_disk, is_refusal
 from .schema import BESIDE, connect
 
 _DIGEST = 16  # bytes
+_SMALLEST = 512  # bytes of a database
 _TABLE = "CREATE TABLE IF NOT EXISTS facts (key BLOB PRIMARY KEY, packed BLOB)"
 
 
@@ -28,6 +29,7 @@ class Cache:
         self.largest = largest
         self._connection: sqlite3.Connection | None = None
         self._doubtful = False  # whether a damaged value was replaced
+        self.was_replaced = False  # whether the whole file was damaged, and made anew
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)
             self._open()
@@ -36,7 +38,14 @@ class Cache:
         except FAILURES as error:
             self._failed(error)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a cache to read and write."""
+        return self._connection is not None
+
     def _open(self) -> None:
+        if os.path.lexists(self.path) and 0 < os.path.getsize(self.path) < _SMALLEST:
+            raise sqlite3.DatabaseError("not a database")  # SQLite itself takes it for an empty one
         self._connection = connect(self.path)
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = OFF")  # what a power cut loses is made anew
@@ -57,6 +66,7 @@ class Cache:
                 if os.path.lexists(path):
                     os.remove(path)
             self._open()
+            self.was_replaced = True
         except (OSError, *FAILURES):
             self.close()
 

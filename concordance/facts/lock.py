@@ -101,9 +101,10 @@ def _opened(path: str) -> int:
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
     except OSError as error:
-        reason = "it is a link" if error.errno == errno.ELOOP else error.strerror
+        if error.errno == errno.ELOOP:
+            raise NoPermission(f"{path} cannot be opened: it is a link", "Remove it") from error
         advice = "Put the store elsewhere (--store DIR); one that is there already answers with --no-update"
-        raise NoPermission(f"{path} cannot be opened: {reason}", advice) from error
+        raise NoPermission(f"{path} cannot be opened: {error.strerror}", advice) from error
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise NoPermission(f"{path} cannot be opened: it is no regular file", "Remove it")
