@@ -194,7 +194,7 @@ class ConfinedFolder:
         try:
             at = os.open(self._base, _FOLDER)
         except NotADirectoryError:
-            raise NotFollowed(f"{self._base} is not a folder", self._advice) from None
+            raise NotFollowed(f"{self._base} is not a folder", "Name a folder") from None
         passed = self._base
         for name in filter(None, self._inside.split("/")):
             passed = os.path.join(passed, name)

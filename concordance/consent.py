@@ -40,7 +40,11 @@ def ask_first(root: str, yes: bool) -> None:
     if not (_is_terminal(sys.stdin) and _is_terminal(sys.stderr)):
         advice = "To read all files below it, say --yes, or run once: concord build"
         raise UserError(f"{what}, and nothing was read", f"{advice} {shlex.quote(shown)}")
-    if not click.confirm(f"{what}. Read all of it: {_estimate(root)}?", err=True):
+    try:
+        agreed = click.confirm(f"{what}. Read all of it: {_estimate(root)}?", err=True)
+    except click.Abort:  # Ctrl-C, or the end of the input
+        agreed = False
+    if not agreed:
         raise UserError("Nothing was read", "Name a repository with --repo, or ask in one")
 
 
@@ -56,4 +60,4 @@ def _estimate(root: str) -> str:
         number, size = number + 1, size + entry.size
         if time.monotonic() > end:
             return f"more than {number:,} files, {size / 1e6:,.0f} MB"
-    return f"{number:,} files, {size / 1e6:,.1f} MB" if number < _MOST else f"more than {number:,} files"
+    return f"{number:,} files, {size / 1e3:,.0f} KB" if number < _MOST else f"more than {number:,} files"

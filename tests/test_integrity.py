@@ -15,7 +15,7 @@ from program import SAMPLE, age, ask, concord, dump, write
 
 from concordance import api
 from concordance.config import Book, Config
-from concordance.errors import StoreBroken
+from concordance.errors import StoreBroken, UserError
 from concordance.facts import checksums, fulltext
 from concordance.facts.cache import Cache
 from concordance.facts.read import Facts
@@ -316,3 +316,50 @@ def test_check_store(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert {Path(one["path"]) for one in found["damaged"]} >= set(damaged[:3])
     made(repo)
     concord("check", "--store", "--repo", repo)
+
+
+def test_check_store_of_a_cache_that_is_none(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "own"))
+    run(repo)
+    (tmp_path / "own/facts.db").write_bytes(b"hello")
+    assert [Path(one.path).name for one in api.audit_store(str(repo))] == ["facts.db"]
+    assert api.audit_store(str(repo)) == []
+
+
+def test_check_store_follows_no_link(repo: Path, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (repo / ".concordance").symlink_to(victim)
+    with pytest.raises(UserError, match="is a link or a file"):
+        api.audit_store(str(repo))
+    assert os.listdir(victim) == []
+
+
+# --- pages and manifests of ours that were cut short
+
+
+def test_a_page_that_was_cut_short_or_added_to_is_made_again(repo: Path) -> None:
+    made(repo)
+    book = repo / ".concordance/book"
+    before = books.contents(book)
+    page = book / "plain.cpp_docs.md"
+    for spoilt in (page.read_bytes()[:5], page.read_bytes()[:200], page.read_bytes() + b"\nmore\n"):
+        page.write_bytes(spoilt)
+        made(repo)
+        assert books.contents(book) == before
+
+
+@pytest.mark.parametrize("size", [0, 1, 20, 100])
+def test_a_manifest_that_was_cut_short(repo: Path, size: int) -> None:
+    made(repo)
+    book = repo / ".concordance/book"
+    before = books.contents(book)
+    (book / "manifest.json").write_bytes((book / "manifest.json").read_bytes()[:size])
+    made(repo)
+    assert books.contents(book) == before
+
+
+def test_nothing_is_written_into_the_folder_of_git(repo: Path) -> None:
+    with pytest.raises(UserError, match="git's own folder"):
+        made(repo, repo / ".git/book")
+    assert not (repo / ".git/book").exists()

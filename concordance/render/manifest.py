@@ -151,12 +151,18 @@ def put(folder: ConfinedFolder, path: str, data: bytes, begin: Callable[[], None
     else:
         if there == data:
             return False
-        if there and not (own.is_ours(there) or own.is_like(there, SIGN if path == MANIFEST else CLAIM)):
+        ours = own.is_ours(there) or own.is_like(there, SIGN if path == MANIFEST else CLAIM)
+        if there and not (ours or _is_same_page(there, data)):
             raise Taken(folder.path, [path])
     if begin is not None:
         begin()
     folder.write(f"{CLAIMS}/{os.getpid()}.new", path, data)  # one at a time
     return True
+
+
+def _is_same_page(there: bytes, data: bytes) -> bool:
+    """True if a file is a page that was cut short, or that somebody added to: it begins with the same title."""
+    return data.startswith(there) or there.partition(b"\n")[0] == data.partition(b"\n")[0]
 
 
 def drop(folder: ConfinedFolder, path: str) -> bool:

@@ -31,7 +31,9 @@ _NAMED = 3  # files that the message names
 
 
 def check(out: str, controlled: Iterable[str], site: bool) -> None:
-    """Refuses a folder that is reached through a link, or that holds files of others."""
+    """Refuses a folder that is reached through a link, that holds files of others, or that is git's own."""
+    if ".git" in os.path.abspath(out).split(os.sep):
+        raise UserError(f"{out} is inside git's own folder", "Name another folder (--out)")
     with closing(ConfinedFolder(out, controlled)) as folder:
         try:
             names = sorted(set(folder.names()) - _IGNORED)
@@ -48,17 +50,15 @@ def check(out: str, controlled: Iterable[str], site: bool) -> None:
         beginning = _read(folder, MANIFEST, _BEGINNING)
         if MANIFEST in names and not beginning.strip(b"\0"):
             return  # a power cut can leave a file empty, or full of zeros
-        if beginning and is_of_site(beginning):
-            if site:
+        has_front = any(own.is_ours(_read(folder, name)) for name in FRONTS)
+        # Which of the two it is, a sound manifest says; without one, the front page of a site does.
+        is_site = is_of_site(beginning) if own.is_manifest(beginning) else "index.html" in names
+        if has_front or (beginning and (_is_of_book(beginning) or is_of_site(beginning))):
+            if is_site == site:
                 return
+            there, here = ("site", "book in Markdown") if is_site else ("book in Markdown", "site")
             advice = "Name another folder (--out), or remove this one first"
-            raise UserError(f"{out} holds a site, and a book in Markdown would mix with it", advice)
-        written = any(own.is_ours(_read(folder, name)) for name in FRONTS)
-        if written or (beginning and _is_of_book(beginning)):
-            if not site:
-                return
-            advice = "Name another folder (--out), or remove this one first"
-            raise UserError(f"{out} holds a book in Markdown, and a site would mix with it", advice)
+            raise UserError(f"{out} holds a {there}, and a {here} would mix with it", advice)
     some = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
     advice = "Name a folder that is new, empty, or an earlier book of Concordance: for example --out "
     raise UserError(

@@ -261,7 +261,7 @@ class Web:
             return self._fixed[address]
         if address.startswith("api/"):
             if query.count("&") >= FIELDS:
-                said = {"error": f"there are more than {FIELDS} parameters", "hint": "Name each parameter once"}
+                said = {"error": f"there are more than {FIELDS} parameters", "hint": "Send fewer"}
                 return Found(HTTPStatus.BAD_REQUEST, "application/json", json.dumps(said).encode() + b"\n")
             given = dict(parse_qsl(query, keep_blank_values=True, errors="replace"))
             command = os.fsencode(address[4:])
