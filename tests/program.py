@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -86,6 +87,13 @@ def ask(*args: str | Path, **run: Any) -> list[dict[str, Any]]:
 def git(folder: Path, *args: str) -> str:
     done = subprocess.run(["git", *args], cwd=folder, check=True, capture_output=True, env={**os.environ, **GIT})
     return os.fsdecode(done.stdout)
+
+
+def remove_store(folder: Path) -> None:
+    """Removes a store. An index that this process has read from is looked at by a thread of its library, which may lay
+    a lock into a folder that is being removed."""
+    while folder.exists():
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def write(folder: Path, files: Mapping[str, str | bytes]) -> None:

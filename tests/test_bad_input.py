@@ -7,7 +7,6 @@ import hashlib
 import os
 import re
 import resource
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -434,7 +433,7 @@ def test_a_store_that_cannot_grow(folder: Path) -> None:
     after = dump(folder)
     assert {key: after[key] for key in after if key not in ahead} == {k: before[k] for k in before if k not in ahead}
     assert build(folder)["files"] == 81
-    shutil.rmtree(folder / ".concordance")
+    program.remove_store(folder / ".concordance")
     said = concord("build", folder, code=1, preexec_fn=small_files_only).stderr
     assert "Free some space" in said
     assert sorted(p.name for p in (folder / ".concordance").iterdir()) == [".gitignore", "lock"]
@@ -468,7 +467,7 @@ def test_a_full_disk_under_the_repository(tiny_disk: Path) -> None:
     assert "Free some space" in said
     assert said.count("\n") == 1
     assert dump(tiny_disk) == before
-    shutil.rmtree(tiny_disk / ".concordance")
+    program.remove_store(tiny_disk / ".concordance")
     fill(tiny_disk)
     assert "Free some space" in concord("build", tiny_disk, "--no-book", code=1).stderr
 
@@ -613,10 +612,10 @@ def test_a_spoilt_cache_is_ignored(repo: Path, how: str) -> None:
         connection.execute("UPDATE facts SET packed = x'93'")
         connection.commit()
         connection.close()
-    shutil.rmtree(repo / ".concordance")
+    program.remove_store(repo / ".concordance")
     assert build(repo)["cached"] == 0
     assert dump(repo) == whole
-    shutil.rmtree(repo / ".concordance")
+    program.remove_store(repo / ".concordance")
     assert build(repo)["cached"] == 6, "the cache is usable again"
 
 

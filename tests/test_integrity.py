@@ -11,7 +11,7 @@ from pathlib import Path
 
 import books
 import pytest
-from program import SAMPLE, age, ask, concord, dump, write
+from program import SAMPLE, age, ask, concord, dump, remove_store, write
 
 from concordance import api
 from concordance.config import Book, Config
@@ -123,10 +123,10 @@ def test_flipped_bits_in_the_cache(repo: Path, tmp_path: Path, monkeypatch: pyte
     run(repo)
     before = dump(repo)
     flip(tmp_path / "own/facts.db", seed, 200)
-    shutil.rmtree(repo / ".concordance")
+    remove_store(repo / ".concordance")
     run(repo)
     assert dump(repo) == before
-    shutil.rmtree(repo / ".concordance")
+    remove_store(repo / ".concordance")
     again = run(repo)
     assert again.read - again.cached == 0
 

@@ -33,7 +33,7 @@ def rebuilt(folder: Path) -> dict[str, object]:
             Build(str(folder), Config(jobs=1)).run()
             return dump(folder)
         finally:
-            shutil.rmtree(folder / ".concordance")
+            program.remove_store(folder / ".concordance")
             shutil.move(f"{cache}/store", folder / ".concordance")
 
 
@@ -274,7 +274,7 @@ def test_the_same_whatever_the_jobs_and_the_hash_seed(repo: Path, tmp_path: Path
     said = []
     for seed, jobs in (("0", 1), ("1", 3), ("2", 2)):
         said.append(everything(repo, tmp_path / f"cache{seed}", seed, jobs))
-        shutil.rmtree(repo / ".concordance")
+        program.remove_store(repo / ".concordance")
     assert said[0].count("Symbol(") > 100
     assert said[0] == said[1] == said[2]
 
