@@ -55,7 +55,7 @@ class Wishes:
 
 
 def with_store(command: Callable[..., None]) -> Callable[..., None]:
-    """Adds `--store` to a command, which runs with the store there."""
+    """Add the option `--store DIR` to a command, and run the command with the store in that folder."""
 
     @wraps(command)
     def run(store: str | None, **more: Any) -> None:

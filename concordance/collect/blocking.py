@@ -55,7 +55,7 @@ def at_known_places(folder: str) -> str:
 
 
 def anywhere(folder: str) -> str:
-    """The same wherever git may look, which takes a walk of the repository."""
+    """The first pipe or device at any path that git may read; "" if there is none. Walks the whole repository."""
     top = top_of(folder)
     for path, in_tree in islice(_candidates(top), _MOST) if top else ():
         with suppress(OSError):

@@ -80,7 +80,7 @@ def _stretches(text: str) -> list[Repetition]:
 
 
 def _followed(text: str, start: int, end: int, period: int) -> tuple[int, int]:
-    """A periodic stretch with what goes on repeating before and behind it."""
+    """The start and end of a periodic stretch, extended in both directions as far as the text repeats itself."""
     step = period
     while step:  # many periods at a time, then fewer
         if start >= step and text[start - step : start] == text[start : start + step]:

@@ -83,7 +83,7 @@ FILE_MARKS = ", ".join("?" * len(File._fields))
 
 
 def is_ours(path: str) -> bool:
-    """Whether a database and what SQLite lays beside it are plain files: a repository may come with links instead."""
+    """True if a database and what SQLite keeps beside it are regular files: a repository may come with links."""
     try:
         return stat.S_ISREG(os.lstat(path).st_mode) and not any(os.path.islink(path + end) for end in BESIDE)
     except OSError:
