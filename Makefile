@@ -20,7 +20,7 @@ test: .venv/ready-dev
 	sh tests/setup.sh
 	$(BIN)/ruff check concordance tests bench
 	$(BIN)/mypy
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 lint: .venv/ready-dev
 	$(BIN)/ruff check concordance tests bench

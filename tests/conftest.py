@@ -6,6 +6,7 @@ waits on a pipe that nobody else reads.
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from pathlib import Path
@@ -21,6 +22,11 @@ _OF_THE_RUNNER = frozenset(_TASKS()) - {threading.main_thread().native_id}
 for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL), (signal.SIGTERM, signal.SIG_DFL)):
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, handler)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Two workers for each processor: a test often waits for a process that it started."""
+    return 2 * (os.cpu_count() or 1)
 
 
 @pytest.fixture(autouse=True)
