@@ -17,19 +17,19 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
-from .kinds import KINDS as KINDS
-from .kinds import ROLES as ROLES
-from .kinds import RUN as RUN
-from .kinds import TYPES as TYPES
-from .kinds import Category as Category
-from .kinds import Given as Given
-from .kinds import Kind as Kind
-from .kinds import Op as Op
-from .kinds import Origin as Origin
-from .kinds import Role as Role
-from .kinds import Severity as Severity
-from .kinds import Skip as Skip
-from .kinds import Trust as Trust
+from concordance.kinds import KINDS as KINDS
+from concordance.kinds import ROLES as ROLES
+from concordance.kinds import RUN as RUN
+from concordance.kinds import TYPES as TYPES
+from concordance.kinds import Category as Category
+from concordance.kinds import Given as Given
+from concordance.kinds import Kind as Kind
+from concordance.kinds import Op as Op
+from concordance.kinds import Origin as Origin
+from concordance.kinds import Role as Role
+from concordance.kinds import Severity as Severity
+from concordance.kinds import Skip as Skip
+from concordance.kinds import Trust as Trust
 
 
 @dataclass(frozen=True)

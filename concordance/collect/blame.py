@@ -19,10 +19,9 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from concordance.collect import source, tools
+from concordance.collect.aligned import aligned
 from concordance.errors import ToolFailed, ToolMissing, ToolStopped
-
-from . import source, tools
-from .aligned import aligned
 
 SECONDS = 10.0  # that git may take
 _MOST = 64 << 20  # bytes that it may write

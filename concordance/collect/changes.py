@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from contextlib import closing, suppress
 
+from concordance.collect import source
+from concordance.collect.aligned import aligned
+from concordance.collect.revisions import Blobs, sides
 from concordance.config import Config
 from concordance.errors import Unreadable
 from concordance.model import Skip
-
-from . import source
-from .aligned import aligned
-from .revisions import Blobs, sides
 
 Stretch = tuple[int, int]  # the first and the last line
 

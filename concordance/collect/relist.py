@@ -10,9 +10,8 @@ import os
 import stat
 from collections.abc import Collection
 
+from concordance.collect import own, source
 from concordance.model import Entry, Skip
-
-from . import own, source
 
 MOST = 500  # paths; to walk the whole costs about as much as so many
 # Files that decide about other files than themselves.

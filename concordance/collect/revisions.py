@@ -16,11 +16,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from typing import NamedTuple
 
+from concordance.collect import own, patterns, source, tools
 from concordance.config import Config
 from concordance.errors import NotARepository, ToolFailed, ToolMissing, UnknownRevision, Unreadable, UserError
 from concordance.model import Entry, Skip
-
-from . import own, patterns, source, tools
 
 WORK_TREE = "the work tree"
 _INDEXED = re.compile(

@@ -16,9 +16,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from concordance.collect import programs, tools
 from concordance.errors import ToolFailed, ToolMissing
-
-from . import programs, tools
 
 _CRASHED = "(exit code -"  # how a run that a signal ended is told: ruff's parser overflows its stack on some files
 _MOST = 100_000  # bytes of paths for one run; a command line may be longer, but not on every system

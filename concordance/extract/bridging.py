@@ -12,10 +12,9 @@ from types import ModuleType
 from typing import NamedTuple
 
 from concordance import plugins
+from concordance.extract.draft import Draft
+from concordance.extract.look import Look
 from concordance.model import End, FileFacts, Symbol
-
-from .draft import Draft
-from .look import Look
 
 PACKAGE = "concordance.extract.bridges"
 # The ends that one plug-in may find in a file: so many in any, and one for so many bytes. A rule of a makefile has as

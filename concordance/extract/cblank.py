@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from .cdirectives import Lines
-from .macros import ATTRIBUTE, BLANK, CLOSES, MAYBE, OPENS, PASSES, QUOTES, TYPE, Macros
+from concordance.extract.cdirectives import Lines
+from concordance.extract.macros import ATTRIBUTE, BLANK, CLOSES, MAYBE, OPENS, PASSES, QUOTES, TYPE, Macros
 
 _TO_SPACE = bytes(c if c in b"\n\r" else 32 for c in range(256))
 _WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")

@@ -11,10 +11,9 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
+from concordance.extract.cfunctions import Functions
+from concordance.extract.cwalk import SPECIFIERS, Context
 from concordance.model import Kind
-
-from .cfunctions import Functions
-from .cwalk import SPECIFIERS, Context
 
 
 class Walk(Functions):

@@ -12,12 +12,11 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
+from concordance.extract.cdirectives import Directive, Lines, words
+from concordance.extract.draft import CODE, Draft
+from concordance.extract.macros import KEYWORDS
+from concordance.extract.trees import one_line
 from concordance.model import Kind, Role
-
-from .cdirectives import Directive, Lines, words
-from .draft import CODE, Draft
-from .macros import KEYWORDS
-from .trees import one_line
 
 NAMES = """
 (catch_clause) @branch

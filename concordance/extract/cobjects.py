@@ -11,13 +11,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from concordance.extract.cblank import Blanked, to_spaces
+from concordance.extract.cdirectives import Lines
+from concordance.extract.draft import CODE, Definition, Draft
+from concordance.extract.macros import KEYWORDS
+from concordance.extract.trees import one_line
 from concordance.model import Kind, Parameter, Role
-
-from .cblank import Blanked, to_spaces
-from .cdirectives import Lines
-from .draft import CODE, Definition, Draft
-from .macros import KEYWORDS
-from .trees import one_line
 
 _TOKEN = re.compile(rb"[A-Za-z_]\w*|\"+|[0-9][\w.]*|->|::|[^\s\w]")
 _NAME = re.compile(rb"[A-Za-z_]\w*")

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Container
 
-from .source import Source
+from concordance.extract.source import Source
 
 _BLOCK = re.compile(r"(?:/\*+!?|\(\*+|<!--+|\{-|#\[=*\[)")
 _LINE_SIGN = re.compile(r"^[ \t]*(?://[/!]*<?|#+!?:?|--+|;+|%+|\.\.|rem\b)[ \t]?", re.I | re.M)

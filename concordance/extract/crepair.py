@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Parser, Query, Tree
 
-from . import trees
-from .cblank import Blanked, to_spaces
-from .cdirectives import Group, Lines
-from .csteps import LADDER, Edit, Spot, Steps
-from .macros import Macros
+from concordance.extract import trees
+from concordance.extract.cblank import Blanked, to_spaces
+from concordance.extract.cdirectives import Group, Lines
+from concordance.extract.csteps import LADDER, Edit, Spot, Steps
+from concordance.extract.macros import Macros
 
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _ROUNDS = 8

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from .cblank import Blanked, closing, following, to_spaces
-from .cdirectives import Group, Lines
-from .macros import KEYWORDS, MAYBE, Macros
+from concordance.extract.cblank import Blanked, closing, following, to_spaces
+from concordance.extract.cdirectives import Group, Lines
+from concordance.extract.macros import KEYWORDS, MAYBE, Macros
 
 Edit = tuple[int, int, bytes]  # start, end, what to write there
 _NEAR = 2000  # bytes around an error in which its cause is looked for

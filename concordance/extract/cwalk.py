@@ -13,13 +13,12 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from concordance.extract.cblank import Blanked
+from concordance.extract.cdirectives import Lines
+from concordance.extract.draft import Definition, Draft
+from concordance.extract.macros import KEYWORDS
+from concordance.extract.trees import one_line
 from concordance.model import Kind
-
-from .cblank import Blanked
-from .cdirectives import Lines
-from .draft import Definition, Draft
-from .macros import KEYWORDS
-from .trees import one_line
 
 SPECIFIERS = {
     "class_specifier": Kind.CLASS,

@@ -12,9 +12,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.extract.docfields import (
+    NAMELESS,
+    ROLE,
+    Line,
+    closing,
+    field_end,
+    field_of,
+    joined,
+    split_names,
+    take_field,
+)
 from concordance.model import DocPart
-
-from .docfields import NAMELESS, ROLE, Line, closing, field_end, field_of, joined, split_names, take_field
 
 _SECTIONS = {
     "args": "parameter", "arg": "parameter", "arguments": "parameter", "parameters": "parameter",

@@ -14,6 +14,8 @@ from itertools import chain, pairwise
 
 from tree_sitter import Node
 
+from concordance.extract.flow import Names, Weave
+from concordance.extract.source import Source
 from concordance.model import (
     ROLES,
     DocPart,
@@ -30,9 +32,6 @@ from concordance.model import (
     Symbol,
     packed,
 )
-
-from .flow import Names, Weave
-from .source import Source
 
 CODE = {role: place for place, role in enumerate(ROLES)}
 _DEFINE = CODE[Role.DEFINE]

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
+from concordance.extract import trees
+from concordance.extract.draft import Definition, Draft
 from concordance.model import Kind, Role
-
-from . import trees
-from .draft import Definition, Draft
 
 
 def _unquoted(node: Node | None) -> str:

@@ -10,14 +10,13 @@ from functools import cache
 from itertools import accumulate, chain
 
 from concordance import plugins
+from concordance.extract import bridging, rulebook, terms
+from concordance.extract.comments import Comments
+from concordance.extract.draft import Draft
+from concordance.extract.macros import Macros
+from concordance.extract.repetition import Repetition, without_repetition
+from concordance.extract.source import Source
 from concordance.model import FileFacts, Finding, Kind, Language, Metrics, Severity
-
-from . import bridging, rulebook, terms
-from .comments import Comments
-from .draft import Draft
-from .macros import Macros
-from .repetition import Repetition, without_repetition
-from .source import Source
 
 LANGUAGES = "concordance.extract.languages"
 

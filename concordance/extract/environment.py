@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from .look import C_FAMILY, SCRIPTS
+from concordance.extract.look import C_FAMILY, SCRIPTS
 
 READS, SETS, REMOVES = "reads", "sets", "removes"
 _LITERAL = rb"(?:[rbuLU]*[\"'`](?P<name>[A-Za-z_]\w*)[\"'`]|(?P<constant>[A-Za-z_]\w*)(?:\.c_str\(\))?)"

@@ -16,13 +16,12 @@ from itertools import pairwise
 from tree_sitter import Node, Query, QueryCursor
 
 from concordance import plugins
-
-from . import cdirectives, trees
-from .draft import Draft
-from .engine import DEEPEST, LANGUAGES, nesting, readers
-from .lexicals import C_FAMILY, HOLE, Lexical, lexical
-from .repetition import without_repetition
-from .source import Source
+from concordance.extract import cdirectives, trees
+from concordance.extract.draft import Draft
+from concordance.extract.engine import DEEPEST, LANGUAGES, nesting, readers
+from concordance.extract.lexicals import C_FAMILY, HOLE, Lexical, lexical
+from concordance.extract.repetition import without_repetition
+from concordance.extract.source import Source
 
 COMMENT, STRING, NUMBER, KEYWORD, DIRECTIVE = "c", "s", "n", "k", "p"
 Span = tuple[int, int, str]

@@ -25,10 +25,9 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from concordance.extract.draft import Definition, Draft
+from concordance.extract.source import Source
 from concordance.model import Kind
-
-from .draft import Definition, Draft
-from .source import Source
 
 SEQUENCE, ITEM, PAIR = range(3)  # in the order in which they nest where they start at one place
 

@@ -17,9 +17,8 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from concordance.extract.draft import Draft
 from concordance.model import Import
-
-from .draft import Draft
 
 C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
 SCRIPTS = ("javascript", "typescript")

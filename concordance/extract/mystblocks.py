@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
-from .draft import Draft
-from .prose import is_relative
-from .source import Source
+from concordance.extract.draft import Draft
+from concordance.extract.prose import is_relative
+from concordance.extract.source import Source
 
 _FIRST = re.compile(r"[\s>]*[`~]{3,}[ \t]*\{([\w:.-]+)\}[ \t]*(.*)$")
 _NESTED = re.compile(r"\s*\.\.[ \t]+([\w:.-]+)::[ \t]*(.*)$")

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from .bridging import Said
-from .ctokens import Tokens
-from .look import Look
-from .pychains import Chains
-from .pyholders import MODULES, WRAPS, Holder, Holders, functions_of
-from .pytables import TableReader, parameter_names
+from concordance.extract.bridging import Said
+from concordance.extract.ctokens import Tokens
+from concordance.extract.look import Look
+from concordance.extract.pychains import Chains
+from concordance.extract.pyholders import MODULES, WRAPS, Holder, Holders, functions_of
+from concordance.extract.pytables import TableReader, parameter_names
 
 PYBIND, CPYTHON = "pybind", "cpython"
 PYBIND_WORDS = (b"pybind11", b"py::", b"nb::", b"nanobind", b"NB_MODULE")

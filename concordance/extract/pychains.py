@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .bridging import Said
-from .ctokens import Stretch, Tokens
-from .pyholders import Holder, Holders
+from concordance.extract.bridging import Said
+from concordance.extract.ctokens import Stretch, Tokens
+from concordance.extract.pyholders import Holder, Holders
 
 _FUNCTIONS = frozenset(("def", "def_static", "def_readwrite", "def_readonly", "def_readwrite_static", 
                         "def_readonly_static", "def_rw", "def_ro", "def_rw_static", "def_ro_static"))  # fmt: skip

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
+from concordance.extract.flow import Weave
 from concordance.model import Given, Kind, Op, Symbol
-
-from .flow import Weave
 
 _FIXTURE = re.compile(r"(?:^|[.\w])fixture\b")
 _NAME = re.compile(r"""\bname\s*=\s*["'](\w+)["']""")

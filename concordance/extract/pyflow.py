@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator
 
 from tree_sitter import Node
 
+from concordance.extract import pyfixtures
+from concordance.extract.draft import Draft, innermost
+from concordance.extract.flow import Site, Weave
+from concordance.extract.pynames import Captures
+from concordance.extract.pyvalues import Values
 from concordance.model import Given, Op
-
-from . import pyfixtures
-from .draft import Draft, innermost
-from .flow import Site, Weave
-from .pynames import Captures
-from .pyvalues import Values
 
 _CLOSED = frozenset(("return_statement", "raise_statement", "continue_statement", "break_statement"))
 _PATTERNS = frozenset(("pattern_list", "tuple_pattern", "list_pattern", "tuple", "list", "expression_list"))

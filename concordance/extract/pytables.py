@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .bridging import Said
-from .ctokens import Stretch, Tokens
-from .draft import Definition
-from .pychains import pointed, qualified
-from .pyholders import Holder, Holders
-from .pyslots import DUNDERS, NO_FUNCTIONS, ROWS, SINGLE, TABLES
+from concordance.extract.bridging import Said
+from concordance.extract.ctokens import Stretch, Tokens
+from concordance.extract.draft import Definition
+from concordance.extract.pychains import pointed, qualified
+from concordance.extract.pyholders import Holder, Holders
+from concordance.extract.pyslots import DUNDERS, NO_FUNCTIONS, ROWS, SINGLE, TABLES
 
 _NOTHING = frozenset(("0", "NULL", "nullptr", "Py_None", "None"))
 _ADDS = {  # functions that add something to a module: the places of the name and of the value

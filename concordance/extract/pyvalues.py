@@ -11,11 +11,10 @@ import ast
 
 from tree_sitter import Node
 
+from concordance.extract.draft import innermost
+from concordance.extract.flow import Weave
+from concordance.extract.source import Source
 from concordance.model import Op
-
-from .draft import innermost
-from .flow import Weave
-from .source import Source
 
 _OPERATORS = {
     "+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__", "//": "__floordiv__", "%": "__mod__",

@@ -14,11 +14,10 @@ from types import ModuleType
 from typing import NamedTuple
 
 from concordance import plugins
+from concordance.extract import ruffrules
+from concordance.extract.draft import Draft
+from concordance.extract.look import Look
 from concordance.model import Category, FileFacts, Finding, Kind, Rule, Symbol
-
-from . import ruffrules
-from .draft import Draft
-from .look import Look
 
 PACKAGE = "concordance.extract.rules"
 OWN = "Concordance"

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from . import trees
+from concordance.extract import trees
 
 _PIECE = 2048  # bytes; also the size up to which a text is parsed in any case
 # How many tokens may be skipped: so many in any file, and one for so many bytes. Of the scripts and TOML files of four

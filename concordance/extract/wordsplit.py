@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from .words import GENERAL, MODIFIERS, STOP, VERBS, singular
+from concordance.extract.words import GENERAL, MODIFIERS, STOP, VERBS, singular
 
 LONGEST = 4  # words in a phrase
 

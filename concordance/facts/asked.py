@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
+from concordance.facts import linkrows
+from concordance.facts.graph import Graph
+from concordance.facts.pack import Outline, unpack_links, unpack_outline
+from concordance.facts.spool import Spool
 from concordance.model import RUN, Links
-
-from . import linkrows
-from .graph import Graph
-from .pack import Outline, unpack_links, unpack_outline
-from .spool import Spool
 
 _PART = 500
 

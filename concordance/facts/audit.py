@@ -11,8 +11,8 @@ import os
 from contextlib import closing
 from typing import NamedTuple
 
-from . import checksums, fulltext
-from .cache import Cache
+from concordance.facts import checksums, fulltext
+from concordance.facts.cache import Cache
 
 _BUILD = "concord build makes it anew"
 

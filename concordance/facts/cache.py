@@ -13,8 +13,8 @@ import sqlite3
 from collections.abc import Iterable
 from hashlib import blake2b
 
-from .failures import FAILURES, is_of_disk, is_refusal
-from .schema import BESIDE, connect
+from concordance.facts.failures import FAILURES, is_of_disk, is_refusal
+from concordance.facts.schema import BESIDE, connect
 
 _DIGEST = 16  # bytes
 _SMALLEST = 512  # bytes of a database

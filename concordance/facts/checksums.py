@@ -24,9 +24,8 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from concordance.errors import StoreBroken
-
-from . import lock, schema
-from .failures import FAILURES
+from concordance.facts import lock, schema
+from concordance.facts.failures import FAILURES
 
 _SIZE = 8  # bytes of a page's digest
 _OWN = 16  # bytes of the digest that begins each of the files written here

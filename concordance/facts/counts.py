@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.facts import pack, schema
+from concordance.facts.read import Facts, said
 from concordance.model import Finding, Trust
-
-from . import pack, schema
-from .read import Facts, said
 
 
 class Counts(Facts):

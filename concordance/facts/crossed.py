@@ -12,11 +12,10 @@ from contextlib import AbstractContextManager
 
 import msgspec
 
+from concordance.facts import schema
+from concordance.facts.pack import unpack_asks, unpack_ends, unpack_links, unpack_named, unpack_names
+from concordance.facts.places import SYMBOL, Place, place_of
 from concordance.model import Ask, Bridge, End, Links, Occurrences
-
-from . import schema
-from .pack import unpack_asks, unpack_ends, unpack_links, unpack_named, unpack_names
-from .places import SYMBOL, Place, place_of
 
 _Rows = list[Bridge]
 

@@ -28,11 +28,10 @@ import tantivy
 
 from concordance.confined import remove_tree
 from concordance.errors import StoreBroken, StoreFailed
+from concordance.facts import checksums, filesums, textwords
+from concordance.facts.textwords import Words
 from concordance.model import Category, FileFacts, Kind
 from concordance.watchdog import watched
-
-from . import checksums, filesums, textwords
-from .textwords import Words
 
 SHELVES = ("source", "other")
 FIELDS = ("base", "dir", "names", "docs", "body")  # split into words; "defs" and "dotted" are names as they are

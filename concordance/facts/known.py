@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from concordance.errors import StoreBroken
+from concordance.facts import schema
+from concordance.facts.handed import Learned
+from concordance.facts.read import Facts
 from concordance.model import File
-
-from . import schema
-from .handed import Learned
-from .read import Facts
 
 
 class Known(NamedTuple):

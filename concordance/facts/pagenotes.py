@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from concordance.errors import ConcordanceError, StoreBroken
-
-from . import checksums, schema
-from .failures import FAILURES
+from concordance.facts import checksums, schema
+from concordance.facts.failures import FAILURES
 
 Subject = tuple[str, str]  # the kind of a page, and what it is about
 Digests = dict[str, int]  # of one table, by key

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from . import schema
+from concordance.facts import schema
 
 
 class Place(NamedTuple):

@@ -13,12 +13,10 @@ from typing import Any
 
 import msgspec
 
-from concordance.model import Category, Change, End, File, FileFacts, Finding, Flow, Links, Term, Trust
-
-from . import pack, schema
-from .handed import Learned
-from .linkrows import Columns, rows_of
-from .pack import (
+from concordance.facts import pack, schema
+from concordance.facts.handed import Learned
+from concordance.facts.linkrows import Columns, rows_of
+from concordance.facts.pack import (
     Named,
     Outline,
     unpack,
@@ -29,10 +27,11 @@ from .pack import (
     unpack_outline,
     unpack_terms,
 )
-from .places import SYMBOL, place_of
-from .places import Place as Place
-from .store import Store
-from .touched import Aspect
+from concordance.facts.places import SYMBOL, place_of
+from concordance.facts.places import Place as Place
+from concordance.facts.store import Store
+from concordance.facts.touched import Aspect
+from concordance.model import Category, Change, End, File, FileFacts, Finding, Flow, Links, Term, Trust
 
 
 class Facts(Store):

@@ -12,9 +12,8 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from concordance.errors import StoreBroken
-
-from . import checksums, schema
-from .failures import FAILURES
+from concordance.facts import checksums, schema
+from concordance.facts.failures import FAILURES
 
 Decoded = TypeVar("Decoded")
 

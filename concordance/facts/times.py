@@ -11,10 +11,9 @@ import sqlite3
 from collections.abc import Iterable
 from contextlib import closing, suppress
 
+from concordance.facts import checksums, schema
+from concordance.facts.failures import FAILURES
 from concordance.model import File
-
-from . import checksums, schema
-from .failures import FAILURES
 
 _RENEW = "UPDATE file SET changed = ?, altered = ?, inode = ? WHERE path = ?"
 

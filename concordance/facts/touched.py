@@ -12,11 +12,10 @@ from enum import StrEnum
 from typing import NamedTuple
 from zlib import crc32
 
+from concordance.facts.graph import unpacked_edges
+from concordance.facts.linkrows import Part, rows_of
+from concordance.facts.pack import unpack_links, unpack_terms
 from concordance.model import File, Links, unpacked
-
-from .graph import unpacked_edges
-from .linkrows import Part, rows_of
-from .pack import unpack_links, unpack_terms
 
 
 class Aspect(StrEnum):

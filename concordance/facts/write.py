@@ -20,16 +20,15 @@ from typing import Any
 import msgspec
 
 from concordance.errors import StoreBroken, StoreFailed
+from concordance.facts import checksums, linkrows, schema, times
+from concordance.facts.asked import Asked
+from concordance.facts.crossed import Crossed
+from concordance.facts.failures import is_no_space, is_of_disk
+from concordance.facts.handed import Before, Learned, Linkable, Reading
+from concordance.facts.linkrows import LinkedFile
+from concordance.facts.pack import unpack_terms
+from concordance.facts.touched import Aspect, Known, Touched, band
 from concordance.model import Change, File, Finding
-
-from . import checksums, linkrows, schema, times
-from .asked import Asked
-from .crossed import Crossed
-from .failures import is_no_space, is_of_disk
-from .handed import Before, Learned, Linkable, Reading
-from .linkrows import LinkedFile
-from .pack import unpack_terms
-from .touched import Aspect, Known, Touched, band
 
 
 class Writer:

@@ -12,14 +12,13 @@ from typing import Any, Protocol
 
 from concordance.facts.handed import Before, Linkable
 from concordance.facts.pack import unpack_flow
+from concordance.link.cagain import c_names
+from concordance.link.chomes import NAMESPACE
+from concordance.link.cnames import CNames
+from concordance.link.shown import ANY, C_FAMILY, FOLLOWED, OWNERS, Shown, Version, digest, owned, shown
+from concordance.link.weave import Weave
+from concordance.link.world import Loaded, World
 from concordance.model import Given, Links, Target, unpacked
-
-from .cagain import c_names
-from .chomes import NAMESPACE
-from .cnames import CNames
-from .shown import ANY, C_FAMILY, FOLLOWED, OWNERS, Shown, Version, digest, owned, shown
-from .weave import Weave
-from .world import Loaded, World
 
 MANY = 200  # files that are always followed, whatever their share
 SHARE = 3  # of a family's files: from a third on, all are linked

@@ -12,13 +12,12 @@ from typing import NamedTuple
 
 from concordance.extract.cmarks import ALIAS, FRIEND, INLINE
 from concordance.facts.handed import Linkable
+from concordance.link.chomes import CLASSES, FUNCTIONS, MACRO, NAMESPACE, OPENS, OTHER_NAME, SHIFT, Entry, Home
+from concordance.link.creach import Reach, included_by, is_header
+from concordance.link.cscopes import Table
+from concordance.link.shown import C_FAMILY
+from concordance.link.world import Loaded, World
 from concordance.model import Flow, unpacked
-
-from .chomes import CLASSES, FUNCTIONS, MACRO, NAMESPACE, OPENS, OTHER_NAME, SHIFT, Entry, Home
-from .creach import Reach, included_by, is_header
-from .cscopes import Table
-from .shown import C_FAMILY
-from .world import Loaded, World
 
 _MOST = 50  # files that are read again one by one; for more, all is made anew
 _MAKES = FRIEND | INLINE | ALIAS  # what of a symbol's flags tells which home it is, or is in

@@ -11,8 +11,8 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 
-from .chomes import MACRO, MASK, SHIFT, Entry, Home
-from .world import Loaded
+from concordance.link.chomes import MACRO, MASK, SHIFT, Entry, Home
+from concordance.link.world import Loaded
 
 _SPARSE = 16  # bits for each macro: of other names, one in sixteen is looked for in vain
 _WORD = 1 << 64

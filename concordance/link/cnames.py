@@ -11,17 +11,16 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from concordance.extract.cmarks import DECLARES, VIRTUAL
+from concordance.link.chomes import FUNCTIONS, MACRO, MASK, METHOD, NAMESPACE, SHIFT, Entry, Group, Sight
+from concordance.link.ckept import Kept, files_of, renewed
+from concordance.link.cmeaning import Meaning
+from concordance.link.creach import Reach
+from concordance.link.cscopes import Table
+from concordance.link.cviews import CALL, ITEM, LOOKUP, MEMBER, SYMBOL, View
+from concordance.link.shown import C_FAMILY
+from concordance.link.tree import nearness
+from concordance.link.world import Found, Loaded, World
 from concordance.model import Trust, unpacked
-
-from .chomes import FUNCTIONS, MACRO, MASK, METHOD, NAMESPACE, SHIFT, Entry, Group, Sight
-from .ckept import Kept, files_of, renewed
-from .cmeaning import Meaning
-from .creach import Reach
-from .cscopes import Table
-from .cviews import CALL, ITEM, LOOKUP, MEMBER, SYMBOL, View
-from .shown import C_FAMILY
-from .tree import nearness
-from .world import Found, Loaded, World
 
 _FEW = 5
 _MOST = 12  # of which all but a few may be for other files alone

@@ -6,7 +6,7 @@ language's standard does.
 
 from __future__ import annotations
 
-from .chomes import Home, Type
+from concordance.link.chomes import Home, Type
 
 POINTERS = frozenset((
     "shared_ptr", "unique_ptr", "weak_ptr", "optional", "reference_wrapper", "auto_ptr", "atomic", "propagate_const",

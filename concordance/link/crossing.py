@@ -14,10 +14,9 @@ from typing import NamedTuple, TypeVar, cast
 
 from concordance.facts.crossed import Crossed
 from concordance.facts.read import Place
+from concordance.link.pythonroots import PythonModules
+from concordance.link.tree import Tree
 from concordance.model import Ask, Bridge, End, Links, Occurrences, Trust, unpacked
-
-from .pythonroots import PythonModules
-from .tree import Tree
 
 Made = TypeVar("Made")
 

@@ -11,12 +11,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from concordance.extract.cmarks import ALIAS, DECLARES, FRIEND, INLINE, LOCAL, SCOPED, SPECIAL
+from concordance.link.chomes import (
+    CLASSES,
+    ENUMERATOR,
+    FUNCTIONS,
+    MACRO,
+    MASK,
+    NAMESPACE,
+    OPENS,
+    OTHER_NAME,
+    SHIFT,
+    Entry,
+    Group,
+    Home,
+)
+from concordance.link.cmacros import Macros
+from concordance.link.shown import C_FAMILY
+from concordance.link.world import Loaded, World
 from concordance.model import Op, unpacked
-
-from .chomes import CLASSES, ENUMERATOR, FUNCTIONS, MACRO, MASK, NAMESPACE, OPENS, OTHER_NAME, SHIFT, Entry, Group, Home
-from .cmacros import Macros
-from .shown import C_FAMILY
-from .world import Loaded, World
 
 _USING = frozenset(("using namespace", "using"))
 _FUNCTION = 1 << 32  # marks a function's form: nothing else has one

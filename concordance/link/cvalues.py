@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from concordance.model import Given
-
-from .chomes import (
+from concordance.link.chomes import (
     CLASSES,
     ENUM,
     FUNCTIONS,
@@ -26,11 +24,11 @@ from .chomes import (
     Home,
     Type,
 )
-from .cmembers import Members, substituted
-from .coutside import ELEMENT, PARTS
-from .creach import Reach
-from .cscopes import Table, last_name
-from .cviews import (
+from concordance.link.cmembers import Members, substituted
+from concordance.link.coutside import ELEMENT, PARTS
+from concordance.link.creach import Reach
+from concordance.link.cscopes import Table, last_name
+from concordance.link.cviews import (
     CALL,
     CAST,
     EACH,
@@ -46,7 +44,8 @@ from .cviews import (
     TYPE_OF,
     View,
 )
-from .world import World
+from concordance.link.world import World
+from concordance.model import Given
 
 TYPES = CLASSES | {ENUM, TYPE}
 _NO_VALUES = TYPES | FUNCTIONS | {NAMESPACE, OTHER_NAME, MACRO}

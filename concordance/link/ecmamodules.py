@@ -20,10 +20,9 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
 
+from concordance.link.ignored import Ignored
+from concordance.link.tree import Tree, above, joined, nearness
 from concordance.model import Category, Origin, Target
-
-from .ignored import Ignored
-from .tree import Tree, above, joined, nearness
 
 _ENDINGS = (
     ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue", ".svelte", ".astro", ".d.ts",

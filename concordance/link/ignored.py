@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from typing import NamedTuple
 
-from .tree import Tree, above
+from concordance.link.tree import Tree, above
 
 _MOST = 2_000  # lines that are read; people write a few dozen
 _STARS = 6  # in one pattern: what has more takes for ever to match, and is a joke

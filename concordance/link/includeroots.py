@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .tree import Tree, joined
+from concordance.link.tree import Tree, joined
 
 _COMMAND = re.compile(
     r"^[ \t]*(include_directories|target_include_directories|set|list)\s*\(([^()]*)\)", re.M | re.I

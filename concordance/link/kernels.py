@@ -13,9 +13,8 @@ from collections.abc import Iterable
 from concordance.extract.look import C_FAMILY
 from concordance.extract.operatorschema import Schema
 from concordance.facts.read import Place
+from concordance.link.crossing import Crossing, Meant
 from concordance.model import Kind, Trust
-
-from .crossing import Crossing, Meant
 
 _FUNCTIONS = (Kind.FUNCTION, Kind.METHOD)
 _NUMBER = re.compile(r"\+\d+$")

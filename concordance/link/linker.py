@@ -16,12 +16,11 @@ from concordance.facts.graph import targets_of
 from concordance.facts.handed import Linkable
 from concordance.facts.linkrows import LinkedFile
 from concordance.facts.pack import pack, pack_targets, packed_asks
+from concordance.link import loading, runs
+from concordance.link.shown import mentions
+from concordance.link.tree import Tree
+from concordance.link.world import Carriers, Found, Loaded, Names, World
 from concordance.model import ROLES, TYPES, Ask, Import, Kind, Links, Role, Target, Trust, packed, unpacked
-
-from . import loading, runs
-from .shown import mentions
-from .tree import Tree
-from .world import Carriers, Found, Loaded, Names, World
 
 LANGUAGES = "concordance.link.languages"
 _IMPORT = 1 << ROLES.index(Role.IMPORT)

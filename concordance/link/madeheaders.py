@@ -11,10 +11,9 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
+from concordance.link.ignored import Ignored
+from concordance.link.tree import Tree, nearness
 from concordance.model import Origin, Target
-
-from .ignored import Ignored
-from .tree import Tree, nearness
 
 _TEMPLATES = (
     ".in", ".cmake", ".cmakein", ".cmake.in", ".src", ".template", ".tmpl", ".tpl", ".j2", ".jinja", ".jinja2", ".mako",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .crossing import Crossing
-from .operatortables import Operator, Tables, nearest
+from concordance.link.crossing import Crossing
+from concordance.link.operatortables import Operator, Tables, nearest
 
 _METHODS = ("torch.Tensor", "Tensor", "torch._C._TensorBase", "torch._C.TensorBase")
 _FUNCTIONS = ("torch", "torch._VF", "torch._C._VariableFunctions")

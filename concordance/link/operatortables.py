@@ -11,8 +11,7 @@ from functools import cached_property
 
 from concordance.extract.operatorschema import Schema, parsed
 from concordance.facts.read import Place
-
-from .crossing import Crossing, Row, Stated
+from concordance.link.crossing import Crossing, Row, Stated
 
 _STATING = ("operators", "registry", "library")  # the bridges whose ends say `schema`
 

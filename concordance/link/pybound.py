@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from concordance.facts.read import Place
+from concordance.link.crossing import Crossing, Meant, Stated
+from concordance.link.pymodules import C_FAMILY, STUBS, Modules, Named, absolute, below, more
 from concordance.model import ROLES, Ask, Bridge, Role, Trust
-
-from .crossing import Crossing, Meant, Stated
-from .pymodules import C_FAMILY, STUBS, Modules, Named, absolute, below, more
 
 _FUNCTIONS = frozenset(("function", "method", "macro"))
 _FIELDS = frozenset(("field", "property", "variable", "constant", "enumerator"))

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.link.pythonown import CLASS, INSTANCE, MODULE, OUTER, SUPER
+from concordance.link.pythonroots import PythonModules
+from concordance.link.pythonvalues import Evaluator
+from concordance.link.solver import Solver
+from concordance.link.world import Found, Loaded
 from concordance.model import ROLES, Ask, Given, Op, Origin, Role, Trust, unpacked
-
-from .pythonown import CLASS, INSTANCE, MODULE, OUTER, SUPER
-from .pythonroots import PythonModules
-from .pythonvalues import Evaluator
-from .solver import Solver
-from .world import Found, Loaded
 
 _DEEPEST = 20  # modules through which a compiled name is handed on
 _STUB = ".pyi"

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.link.pythonclasses import Classes
+from concordance.link.world import Loaded
 from concordance.model import Given
-
-from .pythonclasses import Classes
-from .world import Loaded
 
 UNASKED = "*"
 _CONFTEST = "conftest.py"

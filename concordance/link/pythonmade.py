@@ -11,11 +11,10 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
+from concordance.link.ignored import Ignored
+from concordance.link.pythonprojects import Project
+from concordance.link.tree import Tree
 from concordance.model import Origin, Target
-
-from .ignored import Ignored
-from .pythonprojects import Project
-from .tree import Tree
 
 _TEMPLATES = (".in", ".template", ".tmpl", ".j2", ".jinja", ".jinja2", ".mako", ".src", ".tpl")
 _BASES = (".pyx", ".pyi", ".py")

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from concordance.link.pythonasks import Asks
+from concordance.link.pythonclasses import Classes
+from concordance.link.pythonoffers import Place
+from concordance.link.pythonown import CLASS, FUNCTION, INSTANCE, MODULE, OUTER, OWN, OWN_CLASS, SUPER, Values
+from concordance.link.pythonruns import Runs
+from concordance.link.pythonvalues import Evaluator
+from concordance.link.runs import Edge
+from concordance.link.world import Found, Loaded, World
 from concordance.model import KINDS, Ask, Kind, Op, Trust, unpacked
-
-from .pythonasks import Asks
-from .pythonclasses import Classes
-from .pythonoffers import Place
-from .pythonown import CLASS, FUNCTION, INSTANCE, MODULE, OUTER, OWN, OWN_CLASS, SUPER, Values
-from .pythonruns import Runs
-from .pythonvalues import Evaluator
-from .runs import Edge
-from .world import Found, Loaded, World
 
 FEW = 5  # definitions of a name that may be meant, where nothing else is known
 _MEMBER_KINDS = (Kind.METHOD, Kind.PROPERTY, Kind.FIELD, Kind.ENUMERATOR)

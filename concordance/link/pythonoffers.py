@@ -6,11 +6,10 @@ and these on the first. In such a cycle of imports (`solver`) each module has wh
 
 from __future__ import annotations
 
+from concordance.link.pythonroots import PythonModules
+from concordance.link.solver import Solver
+from concordance.link.world import Loaded, World
 from concordance.model import Kind, Op, Origin
-
-from .pythonroots import PythonModules
-from .solver import Solver
-from .world import Loaded, World
 
 # A symbol of a file (-1: the file itself), or a dotted name from outside.
 Place = tuple[Loaded, int] | str

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 
-from .world import Loaded, World
+from concordance.link.world import Loaded, World
 
 Order = list[tuple[Loaded, int]]
 _MOST_ABOVE = 200  # classes: who has more is no person's work

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
-from .pythonprojects import Project, distributions, normal, projects
-from .tree import Tree, above, nearness
+from concordance.link.pythonprojects import Project, distributions, normal, projects
+from concordance.link.tree import Tree, above, nearness
 
 SOURCES = (".py", ".pyx")
 STUBS = (".pyi",)

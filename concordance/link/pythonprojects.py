@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from .tree import Tree, joined
+from concordance.link.tree import Tree, joined
 
 _SETTINGS = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", ".pytest.ini", "tox.ini", "mypy.ini")
 _REQUIREMENT = re.compile(

@@ -12,12 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import chain, repeat, zip_longest
 
-from concordance.model import Given, Kind, Op
-
-from .pythonclasses import Answer, Classes, Question
-from .pythonfixtures import Fixtures
-from .pythonoffers import Place
-from .pythonown import (
+from concordance.link.pythonclasses import Answer, Classes, Question
+from concordance.link.pythonfixtures import Fixtures
+from concordance.link.pythonoffers import Place
+from concordance.link.pythonown import (
     BUILTIN,
     CLASS,
     FORMS,
@@ -35,8 +33,9 @@ from .pythonown import (
     element,
     method,
 )
-from .solver import Solver
-from .world import Loaded
+from concordance.link.solver import Solver
+from concordance.link.world import Loaded
+from concordance.model import Given, Kind, Op
 
 _MOST = 6  # values that one name may have; one with more could be anything
 _HELD_DEEP = 2  # how deep containers are nested in the values of a cycle

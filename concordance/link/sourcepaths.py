@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from functools import cache
 
-from .tree import above, joined
+from concordance.link.tree import above, joined
 
 _HERE = re.compile(r"\$\{CMAKE_CURRENT_(?:SOURCE|LIST)_DIR\}/?|\$\(srctree\)/\$\(src\)/|\$\(src\)/|\./")
 _TOP = re.compile(r"\$\{(?:CMAKE|PROJECT|[A-Za-z]\w*)_SOURCE_DIR\}/?|\$\(srctree\)/|\$\{CMAKE_SOURCE_DIR\}/?")

@@ -8,11 +8,10 @@ that is a module is the file, the rest a name in it.
 
 from __future__ import annotations
 
+from concordance.link import beside
+from concordance.link.pythonroots import PythonModules
+from concordance.link.tree import Tree, above
 from concordance.model import Import, Origin, Target
-
-from . import beside
-from .pythonroots import PythonModules
-from .tree import Tree, above
 
 _CODE = ("auto", "currentmodule", "module", "py:")
 DIRECTIVES = frozenset(

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple, Protocol
 
 from concordance.facts.handed import Linkable
 from concordance.facts.pack import unpack_flow, unpack_imports
+from concordance.link.tree import Tree
 from concordance.model import KINDS, Flow, Given, Import, Kind, Op, Target, Trust, unpacked
-
-from .tree import Tree
 
 _ROOM = 60_000_000  # bytes of flows that are held unpacked, which take some ten times as much: more than most have
 

@@ -15,11 +15,10 @@ from concordance.blocks import Ref, To
 from concordance.extract.engine import language_of
 from concordance.facts.touched import Aspect
 from concordance.model import ROLES, RUN, TYPES, FileFacts, Finding, Import, Role, Symbol, Target, Trust, unpacked
-
-from .answers import clean, separator_of
-from .index import Index
-from .reads import recorded
-from .ruled import ruled
+from concordance.query.answers import clean, separator_of
+from concordance.query.index import Index
+from concordance.query.reads import recorded
+from concordance.query.ruled import ruled
 
 _BITS = {role: 1 << place for place, role in enumerate(ROLES)}
 CALL, INHERIT, IMPORT, TYPE, MENTION = (

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator
 
 from concordance.blocks import Block, Heading, Item, Items, Line, Mono, Piece, Ref, Text, To, counted, listed
 from concordance.model import KINDS, Bridge, Kind, Trust
-
-from .about import About, ref_of
-from .crossings import VERBS, crossings
-from .operators import base_of, is_operator
+from concordance.query.about import About, ref_of
+from concordance.query.crossings import VERBS, crossings
+from concordance.query.operators import base_of, is_operator
 
 _OTHERS = 6  # who is on the other side, named one by one
 

@@ -13,11 +13,10 @@ from heapq import nlargest, nsmallest
 
 from concordance.blocks import Block, Heading, Item, Items, Mono, Piece, Ref, Strong, Table, To
 from concordance.model import KINDS, TYPES, Kind
-
-from .about import ref_of
-from .index import Index
-from .publicly import public_name
-from .shards import MANY, Entry
+from concordance.query.about import ref_of
+from concordance.query.index import Index
+from concordance.query.publicly import public_name
+from concordance.query.shards import MANY, Entry
 
 _FEW = 8  # the same, of namespaces, which files share
 _ORDER: dict[str, int] = {kind: number for number, kind in enumerate(KINDS)}

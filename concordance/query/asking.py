@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from concordance import plugins
 from concordance.errors import UserError
-
-from .answers import Answer, page_for
-from .index import Index
+from concordance.query.answers import Answer, page_for
+from concordance.query.index import Index
 
 COMMANDS = "concordance.query.commands"
 

@@ -12,8 +12,7 @@ from concordance.collect import source
 from concordance.collect.blame import Blame, blame
 from concordance.errors import Unreadable
 from concordance.model import Entry, Skip
-
-from .index import Index
+from concordance.query.index import Index
 
 
 def blamed(index: Index, path: str) -> Blame:

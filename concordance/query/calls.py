@@ -11,12 +11,11 @@ from typing import NamedTuple
 
 from concordance.facts.read import Place
 from concordance.model import ROLES, Op, Role, Trust, unpacked
-
-from .answers import Page, Row, clean, full_name, name_of, rank_of, start_of
-from .crossings import crossings
-from .index import Index
-from .opened import Claim, Opened
-from .publicly import called
+from concordance.query.answers import Page, Row, clean, full_name, name_of, rank_of, start_of
+from concordance.query.crossings import crossings
+from concordance.query.index import Index
+from concordance.query.opened import Claim, Opened
+from concordance.query.publicly import called
 
 _MANY = 32  # definitions of one name: too many for each to be meant
 _CALL = 1 << ROLES.index(Role.CALL)

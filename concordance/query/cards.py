@@ -11,13 +11,12 @@ from typing import NamedTuple
 
 from concordance.extract.engine import language_of
 from concordance.model import Kind, Trust
-
-from .about import About, about
-from .definitions import with_pages
-from .index import Index
-from .markup.said import first_sentence
-from .publicly import public_name
-from .structure import KEYED
+from concordance.query.about import About, about
+from concordance.query.definitions import with_pages
+from concordance.query.index import Index
+from concordance.query.markup.said import first_sentence
+from concordance.query.publicly import public_name
+from concordance.query.structure import KEYED
 
 _LONGEST = 600  # signs of a signature on a card; the page has all of it
 _SAID = 400  # signs of its first words

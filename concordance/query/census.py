@@ -17,9 +17,8 @@ from typing import NamedTuple
 from concordance.facts.read import Facts
 from concordance.facts.touched import Aspect, band
 from concordance.model import KINDS, Kind, Term
-
-from .answers import clean
-from .reads import Reads
+from concordance.query.answers import clean
+from concordance.query.reads import Reads
 
 
 class Listed(NamedTuple):

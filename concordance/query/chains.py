@@ -14,12 +14,11 @@ from typing import NamedTuple
 from concordance.facts.graph import RUNS, Way
 from concordance.facts.read import Place
 from concordance.model import Category, Trust
-
-from .crossings import VERBS, crossings
-from .index import Index
-from .reach import VERBS as WAYS
-from .reach import places
-from .uses import uses_in
+from concordance.query.crossings import VERBS, crossings
+from concordance.query.index import Index
+from concordance.query.reach import VERBS as WAYS
+from concordance.query.reach import places
+from concordance.query.uses import uses_in
 
 MOST = 3_000_000  # edges that one search looks at: about a second
 _FARTHEST = 24  # steps

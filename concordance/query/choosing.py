@@ -12,11 +12,10 @@ from typing import NamedTuple
 
 from concordance.facts.pagenotes import Digests, Made, NotesBroken, PageNotes, Subject
 from concordance.facts.touched import Aspect, slot
-
-from .index import Index
-from .reads import forget
-from .summaries import Summaries
-from .tables import changed, digests
+from concordance.query.index import Index
+from concordance.query.reads import forget
+from concordance.query.summaries import Summaries
+from concordance.query.tables import changed, digests
 
 _SAID = ("left_out", "ruff", "ruff_problem")  # notes of the store that pages tell
 

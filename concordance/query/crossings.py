@@ -10,9 +10,8 @@ from functools import cached_property
 from concordance.facts.crossed import bridges_from
 from concordance.facts.touched import Aspect
 from concordance.model import Bridge, Role
-
-from .index import Index
-from .reads import EVERY, lasting, unless
+from concordance.query.index import Index
+from concordance.query.reads import EVERY, lasting, unless
 
 # What a bridge says, as a verb between its two sides, and from the other side; "" where it is no sentence.
 VERBS = {

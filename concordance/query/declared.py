@@ -11,10 +11,9 @@ from collections.abc import Iterable
 from concordance.extract.engine import language_of
 from concordance.facts.read import Place
 from concordance.model import Kind, Symbol
-
-from .answers import clean
-from .index import Index
-from .reads import kept
+from concordance.query.answers import clean
+from concordance.query.index import Index
+from concordance.query.reads import kept
 
 _FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
 _TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM))

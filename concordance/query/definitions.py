@@ -10,9 +10,8 @@ from bisect import bisect_right
 
 from concordance.extract.engine import language_of
 from concordance.model import KINDS, RUN, TYPES, Kind, Trust
-
-from .index import Index
-from .reads import kept
+from concordance.query.index import Index
+from concordance.query.reads import kept
 
 OWN_PAGE = (RUN | TYPES | {Kind.OPERATOR}) - {Kind.MACRO}
 

@@ -11,8 +11,7 @@ import re
 from collections.abc import Sequence
 
 from concordance.model import Import
-
-from .markup.lines import doctest_end
+from concordance.query.markup.lines import doctest_end
 
 Cut = tuple[int, int, str]  # first line, last line, text
 

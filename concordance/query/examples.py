@@ -13,12 +13,11 @@ from typing import NamedTuple
 
 from concordance.facts.touched import Aspect
 from concordance.model import Category, Import, Kind, Role, Symbol, Trust
-
-from .about import CALL, IMPORT, INHERIT, MENTION, TYPE, About, about
-from .examplecuts import cut, doctest, import_line, sample
-from .index import Index
-from .opened import Opened
-from .uses import uses_in
+from concordance.query.about import CALL, IMPORT, INHERIT, MENTION, TYPE, About, about
+from concordance.query.examplecuts import cut, doctest, import_line, sample
+from concordance.query.index import Index
+from concordance.query.opened import Opened
+from concordance.query.uses import uses_in
 
 
 class Example(NamedTuple):

@@ -21,16 +21,15 @@ from concordance.facts.pack import Defined
 from concordance.facts.read import Place
 from concordance.facts.textwords import CHUNK
 from concordance.model import RUN, TYPES, Kind
-
-from . import search
-from .answers import full_name, qualified, rank_of, separator_of
-from .index import Index
-from .names import UnknownName, find, nearest
-from .opened import LONGEST, Opened
-from .publicly import called, public_name
-from .raised import raised
-from .reads import shared
-from .wishes import CONCEPT, Wish
+from concordance.query import search
+from concordance.query.answers import full_name, qualified, rank_of, separator_of
+from concordance.query.index import Index
+from concordance.query.names import UnknownName, find, nearest
+from concordance.query.opened import LONGEST, Opened
+from concordance.query.publicly import called, public_name
+from concordance.query.raised import raised
+from concordance.query.reads import shared
+from concordance.query.wishes import CONCEPT, Wish
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _QUALIFIED = re.compile(r"~?[^\W\d]\w*(?:(?:\.|::|#)~?[^\W\d]\w*)+(?:\(\))?")

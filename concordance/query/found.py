@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections import Counter
 
 from concordance.extract.rulebook import rules
-
-from .index import Index
-from .reads import shared
-from .ruled import ruled
+from concordance.query.index import Index
+from concordance.query.reads import shared
+from concordance.query.ruled import ruled
 
 SYNTAX = "syntax"  # what readers say of stretches that they could not parse
 

@@ -15,10 +15,9 @@ from concordance.errors import ToolFailed, UserError
 from concordance.facts.graph import RUNS, Walk, Way
 from concordance.facts.read import Place
 from concordance.model import RUN, File
-
-from .index import Index
-from .publicly import called
-from .reach import HOLD, MOST, STEPS, Found, Reached, around, command, inside, places, reasons
+from concordance.query.index import Index
+from concordance.query.publicly import called
+from concordance.query.reach import HOLD, MOST, STEPS, Found, Reached, around, command, inside, places, reasons
 
 FIRST = 20  # tests that stand before all else
 _ON = RUNS | {int(Way.INHERITS), int(Way.LOADS)}

@@ -7,8 +7,7 @@ where `b` is a module, and that of `a` where `b` is a name in it.
 from __future__ import annotations
 
 from concordance.model import Target
-
-from .index import Index
+from concordance.query.index import Index
 
 
 def target_of(index: Index, target: Target | None, named: int) -> str:

@@ -28,17 +28,16 @@ from concordance.facts.read import Facts
 from concordance.facts.textwords import Words
 from concordance.facts.touched import Aspect, band
 from concordance.model import KINDS, Category, File
-
-from .answers import clean
-from .census import Census
-from .codeowners import PLACES, Rule, parsed
-from .lexicon import Alphabet
-from .opened import Opened
-from .reads import Looked, Reads, Shared
-from .related import Neighbours
-from .runners import Runners
-from .summaries import Summaries
-from .whole import Cluster, Layer, Loads, clusters, folder_edges
+from concordance.query.answers import clean
+from concordance.query.census import Census
+from concordance.query.codeowners import PLACES, Rule, parsed
+from concordance.query.lexicon import Alphabet
+from concordance.query.opened import Opened
+from concordance.query.reads import Looked, Reads, Shared
+from concordance.query.related import Neighbours
+from concordance.query.runners import Runners
+from concordance.query.summaries import Summaries
+from concordance.query.whole import Cluster, Layer, Loads, clusters, folder_edges
 
 _KEPT = 256  # files that stay unpacked
 _LICENCE = re.compile(r"(?:licen[sc]e|copying|unlicense)(?:\.(?:md|txt|rst))?", re.I)

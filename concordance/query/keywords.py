@@ -17,10 +17,9 @@ from concordance.blocks import Ref, To
 from concordance.extract.terms import weight
 from concordance.extract.words import GENERAL, STOP, VERBS
 from concordance.model import ROLES, FileFacts, Kind, Role, Symbol, Term, unpacked
-
-from . import samples
-from .about import About, ref_of
-from .answers import separator_of
+from concordance.query import samples
+from concordance.query.about import About, ref_of
+from concordance.query.answers import separator_of
 
 GROUPS: dict[str, str] = {
     Kind.CLASS: "Classes", Kind.STRUCT: "Structs", Kind.UNION: "Unions", Kind.ENUM: "Enums",

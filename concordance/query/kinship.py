@@ -12,14 +12,13 @@ from typing import NamedTuple
 from concordance.blocks import Block, Heading, Item, Items, Line, Mono, Piece, Ref, Table, Text, To, commas, counted
 from concordance.facts.read import Place
 from concordance.model import TYPES, Kind, Symbol
-
-from .about import About, ref_of
-from .answers import clean
-from .classtree import class_tree
-from .definitions import has_page, with_pages
-from .index import Index
-from .markup.said import first_sentence
-from .structure import plural
+from concordance.query.about import About, ref_of
+from concordance.query.answers import clean
+from concordance.query.classtree import class_tree
+from concordance.query.definitions import has_page, with_pages
+from concordance.query.index import Index
+from concordance.query.markup.said import first_sentence
+from concordance.query.structure import plural
 
 _FARTHEST = 60  # classes above one that are looked at: what has more goes in a circle
 _FIRST = (*sorted(TYPES), Kind.METHOD, Kind.FUNCTION, Kind.PROPERTY, Kind.FIELD)

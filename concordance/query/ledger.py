@@ -10,9 +10,8 @@ from collections import Counter
 from concordance.facts.pack import Outline
 from concordance.facts.touched import Aspect
 from concordance.model import File
-
-from .index import Index
-from .reads import kept, shared
+from concordance.query.index import Index
+from concordance.query.reads import kept, shared
 
 
 class Ledger:

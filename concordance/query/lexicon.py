@@ -11,9 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from concordance.model import Term
-
-from .census import Census
-from .shards import LARGEST, MANY, Change, Entry, Shards
+from concordance.query.census import Census
+from concordance.query.shards import LARGEST, MANY, Change, Entry, Shards
 
 
 class Alphabet:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from .about import About
+from concordance.query.about import About
 
 _HEAD = 6000  # characters in which a header states it
 _HINT = re.compile(r"licen[sc]e|redistribution|permission|public domain", re.I)

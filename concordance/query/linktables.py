@@ -13,9 +13,8 @@ from zlib import crc32
 from concordance.facts.pagenotes import Digests
 from concordance.facts.touched import band
 from concordance.model import unpacked
-
-from .index import Index
-from .reads import lasting, unless
+from concordance.query.index import Index
+from concordance.query.reads import lasting, unless
 
 
 def number(value: object) -> int:

@@ -16,13 +16,12 @@ from typing import NamedTuple
 from concordance.extract import highlight, rulebook
 from concordance.facts.read import Place
 from concordance.model import ROLES, Finding, Kind, Role, Skip, Trust, unpacked
-
-from .definitions import OWN_PAGE, users_in, with_pages
-from .index import Index
-from .meaning import BINDS, Meant, Whence, local_kind, with_definitions
-from .opened import Claim, Opened
-from .overview import unread
-from .ruled import ruled
+from concordance.query.definitions import OWN_PAGE, users_in, with_pages
+from concordance.query.index import Index
+from concordance.query.meaning import BINDS, Meant, Whence, local_kind, with_definitions
+from concordance.query.opened import Claim, Opened
+from concordance.query.overview import unread
+from concordance.query.ruled import ruled
 
 PART = 20_000  # lines of a page; a file of more has several
 _DEFINES = frozenset(ROLES.index(role) for role in (Role.DEFINE, Role.DECLARE))

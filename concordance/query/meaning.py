@@ -14,11 +14,10 @@ from concordance.errors import UserError
 from concordance.extract.engine import language_of
 from concordance.facts.read import Place
 from concordance.model import Occurrence, Op, Origin, Role, Trust, unpacked
-
-from .declared import joined, together
-from .index import Index
-from .opened import Opened
-from .trail import Hop, Trail
+from concordance.query.declared import joined, together
+from concordance.query.index import Index
+from concordance.query.opened import Opened
+from concordance.query.trail import Hop, Trail
 
 POSITION = re.compile(r"(?P<path>.+):(?P<line>\d{1,9}):(?P<col>\d{1,9})", re.DOTALL)
 BINDS = frozenset((Role.DEFINE, Role.DECLARE, Role.WRITE, Role.IMPORT))

@@ -10,9 +10,8 @@ from functools import cached_property
 
 from concordance.blocks import Ref
 from concordance.model import Trust
-
-from .about import About
-from .answers import clean
+from concordance.query.about import About
+from concordance.query.answers import clean
 
 
 class Named:

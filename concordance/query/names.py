@@ -16,15 +16,14 @@ from typing import NamedTuple
 from concordance.errors import UserError
 from concordance.facts.read import Place
 from concordance.model import File, Given, Kind, Trust, unpacked
-
-from .answers import clean, rank_of, separator_of
-from .crossings import crossings
-from .index import Index, UnknownPath
-from .meaning import POSITION, Meant, Said, at
-from .operators import entries
-from .publicly import public_names
-from .reads import shared
-from .trail import Hop, Trail
+from concordance.query.answers import clean, rank_of, separator_of
+from concordance.query.crossings import crossings
+from concordance.query.index import Index, UnknownPath
+from concordance.query.meaning import POSITION, Meant, Said, at
+from concordance.query.operators import entries
+from concordance.query.publicly import public_names
+from concordance.query.reads import shared
+from concordance.query.trail import Hop, Trail
 
 _LINE = re.compile(r".+[^:]:\d+")
 _TEMPLATE = re.compile(r"<[^<>]*>")

@@ -9,10 +9,9 @@ from __future__ import annotations
 from concordance.blocks import Block, Item, Items, Line, Piece, Ref, Strong, Text, To, commas, counted, listed, marked
 from concordance.extract.rulebook import rules
 from concordance.model import Finding, Rule, Skip
-
-from .about import About
-from .patterns import patterns
-from .ruled import ruled
+from concordance.query.about import About
+from concordance.query.patterns import patterns
+from concordance.query.ruled import ruled
 
 HOT = 25  # ways through a function, from which it is called complex
 

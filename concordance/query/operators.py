@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 from concordance.facts.touched import Aspect
 from concordance.model import Bridge, Category
-
-from .crossings import crossings
-from .index import Index
-from .reads import lasting, unless
+from concordance.query.crossings import crossings
+from concordance.query.index import Index
+from concordance.query.reads import lasting, unless
 
 SCHEMA, KERNEL, STUB, FORMULA, CALLS, CALLED = "schema", "kernel", "stub", "formula", "formula calls", "calls"
 PYTHON, OPINFO, DOCSTRING, DOCUMENTED, META = "python", "opinfo", "docstring", "documented", "meta"

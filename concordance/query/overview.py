@@ -26,12 +26,11 @@ from concordance.blocks import (
     listed,
 )
 from concordance.model import RUN, TYPES, Change, File, Kind, Skip
-
-from .about import About
-from .described import describe
-from .markup import first_sentence, markdown, said
-from .named import Named
-from .structure import folders, plural
+from concordance.query.about import About
+from concordance.query.described import describe
+from concordance.query.markup import first_sentence, markdown, said
+from concordance.query.named import Named
+from concordance.query.structure import folders, plural
 
 _UNREAD = {
     Skip.BINARY: "binary", Skip.TOO_LARGE: "too large to be parsed", Skip.SYMLINK: "a symbolic link",

@@ -12,9 +12,9 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from .folders import folders
-from .index import Index
-from .reads import shared
+from concordance.query.folders import folders
+from concordance.query.index import Index
+from concordance.query.reads import shared
 
 
 class Past(NamedTuple):

@@ -27,13 +27,12 @@ from concordance.blocks import (
     listed,
 )
 from concordance.model import TYPES, Import, Origin, Skip
-
-from .about import About
-from .classtree import class_tree
-from .imported import target_of
-from .related import Reason, Why
-from .structure import folders
-from .whole import Band
+from concordance.query.about import About
+from concordance.query.classtree import class_tree
+from concordance.query.imported import target_of
+from concordance.query.related import Reason, Why
+from concordance.query.structure import folders
+from concordance.query.whole import Band
 
 _BOXES = 6  # neighbours on each side of a diagram
 _COMPANY = 6  # related files that are named

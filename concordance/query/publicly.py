@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from concordance.facts.publicly import PUBLIC, Public, PublicNames
 from concordance.facts.read import Place
-
-from .answers import clean, full_name
-from .index import Index
-from .reads import shared
+from concordance.query.answers import clean, full_name
+from concordance.query.index import Index
+from concordance.query.reads import shared
 
 
 @shared

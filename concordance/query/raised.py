@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 from concordance.extract.messages import GAP
 from concordance.model import End
-
-from . import search
-from .answers import rank_of
-from .index import Index
+from concordance.query import search
+from concordance.query.answers import rank_of
+from concordance.query.index import Index
 
 _LEAST = 4  # words of a question that may be a message
 _FILES = 150  # that are looked through

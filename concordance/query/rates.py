@@ -11,10 +11,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from concordance.model import Trust, unpacked
-
-from .index import Index
-from .reads import lasting, shared, unless
-from .summaries import Rows
+from concordance.query.index import Index
+from concordance.query.reads import lasting, shared, unless
+from concordance.query.summaries import Rows
 
 
 class Rates(NamedTuple):

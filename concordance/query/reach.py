@@ -15,10 +15,9 @@ from concordance.facts.graph import RUNS, Walk, Way
 from concordance.facts.graph import STEPS as STEPS
 from concordance.facts.read import Place
 from concordance.model import RUN, TYPES, Category, File, Kind
-
-from .answers import clean, full_name, name_of
-from .declared import together
-from .index import Index
+from concordance.query.answers import clean, full_name, name_of
+from concordance.query.declared import together
+from concordance.query.index import Index
 
 MOST = 100_000  # edges that one walk looks at: about twenty milliseconds
 HOLD = TYPES | {Kind.NAMESPACE}

@@ -15,10 +15,9 @@ from typing import NamedTuple
 from concordance.facts.read import Facts
 from concordance.facts.touched import Aspect, band
 from concordance.model import Term
-
-from .answers import clean
-from .census import Census, Listed, listed
-from .reads import Touched
+from concordance.query.answers import clean
+from concordance.query.census import Census, Listed, listed
+from concordance.query.reads import Touched
 
 Terms = tuple[str, tuple[Term, ...], tuple[Term, ...]]  # a file, its terms before, and now
 

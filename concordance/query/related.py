@@ -19,8 +19,7 @@ from concordance.facts.graph import Pair, unpacked_pairs
 from concordance.facts.read import Facts
 from concordance.facts.touched import Aspect, band
 from concordance.model import File, Kind
-
-from .reads import LookedById, Reads
+from concordance.query.reads import LookedById, Reads
 
 _USERS = 200  # of a file; one with more is everybody's, and a part of them tells as much
 _NAMES = 60  # symbols whose names are looked up

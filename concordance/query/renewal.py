@@ -13,13 +13,12 @@ from typing import Any
 from concordance.facts.read import Facts
 from concordance.facts.touched import Aspect
 from concordance.model import Category
-
-from .index import KIND_AT, Index, bare
-from .linktables import link_tables
-from .reads import MOVED, renewed
-from .recount import Recount, Recounted, Refiled, put_in, take_out
-from .related import Neighbours
-from .whole import Edges, edges_after, folder_edges
+from concordance.query.index import KIND_AT, Index, bare
+from concordance.query.linktables import link_tables
+from concordance.query.reads import MOVED, renewed
+from concordance.query.recount import Recount, Recounted, Refiled, put_in, take_out
+from concordance.query.related import Neighbours
+from concordance.query.whole import Edges, edges_after, folder_edges
 
 _MANY = 200  # files whose symbols are others; with more, all is read again
 # What is worked out of what analyses gave.

@@ -11,9 +11,8 @@ from collections.abc import Iterable
 from concordance.collect.patterns import Patterns
 from concordance.extract import rulebook
 from concordance.model import Finding, Rule
-
-from .index import Index
-from .reads import shared
+from concordance.query.index import Index
+from concordance.query.reads import shared
 
 
 class Ruled:

@@ -17,9 +17,8 @@ from concordance.collect import source
 from concordance.errors import Unreadable
 from concordance.facts.touched import Aspect
 from concordance.model import Entry
-
-from .cpprunners import Command, cmake_commands, cmake_target
-from .reads import Reads
+from concordance.query.cpprunners import Command, cmake_commands, cmake_target
+from concordance.query.reads import Reads
 
 _LARGEST = 2_000_000  # bytes of a file of settings
 _HEAD = 20_000  # bytes of a test that are read for what it imports, and for what it does when it is run itself

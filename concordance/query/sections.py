@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from concordance.blocks import Block, Doc, Heading, Items, Line, Mono, Piece, Quote, Ref, Table, Text, To
 from concordance.kinds import Section
-
-from . import across, noticed, overview, position, tried
-from .about import About
-from .reads import recorded
+from concordance.query import across, noticed, overview, position, tried
+from concordance.query.about import About
+from concordance.query.reads import recorded
 
 ORDER = tuple(section.value for section in Section)
 PURPOSE, OVERVIEW, DESIGN, DEPENDENCIES, PATTERNS, PERFORMANCE, SECURITY, TESTING, RELATED = ORDER

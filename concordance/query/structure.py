@@ -30,13 +30,12 @@ from concordance.blocks import (
     counted,
 )
 from concordance.model import KINDS, TYPES, Kind, Symbol
-
-from .about import CALL, IMPORT, INHERIT, About, Use
-from .definitions import with_pages
-from .index import Index
-from .markup import markdown
-from .named import Named
-from .publicly import public
+from concordance.query.about import CALL, IMPORT, INHERIT, About, Use
+from concordance.query.definitions import with_pages
+from concordance.query.index import Index
+from concordance.query.markup import markdown
+from concordance.query.named import Named
+from concordance.query.publicly import public
 
 _SMALL = frozenset(
     (

@@ -15,19 +15,18 @@ from concordance.facts.pagenotes import Digests
 from concordance.facts.publicly import PUBLIC
 from concordance.facts.touched import Aspect, band, slot
 from concordance.model import Category
-
-from .book.chapters import chapter_of, plan
-from .book.parts import stands
-from .described.entries import GUIDES, entries
-from .folders import above
-from .folders.repository import name_of
-from .found import findings
-from .index import Index
-from .linktables import link_tables, number
-from .publicly import public_names
-from .reads import ANY, BELOW, EVERY, MOVED, NAMES_BELOW, Touched, lasting, unless
-from .related import stem_of
-from .runners import is_setting
+from concordance.query.book.chapters import chapter_of, plan
+from concordance.query.book.parts import stands
+from concordance.query.described.entries import GUIDES, entries
+from concordance.query.folders import above
+from concordance.query.folders.repository import name_of
+from concordance.query.found import findings
+from concordance.query.index import Index
+from concordance.query.linktables import link_tables, number
+from concordance.query.publicly import public_names
+from concordance.query.reads import ANY, BELOW, EVERY, MOVED, NAMES_BELOW, Touched, lasting, unless
+from concordance.query.related import stem_of
+from concordance.query.runners import is_setting
 
 # The tables by path whose changes pages of the folders around are made again for.
 _STIRRING = frozenset(("ranks", "tests", "uses", "users", "used", "command"))

@@ -11,9 +11,8 @@ from typing import NamedTuple
 from concordance.config import Book
 from concordance.facts.counts import Counts
 from concordance.kinds import Severity
-
-from .index import Index
-from .ruled import Ruled
+from concordance.query.index import Index
+from concordance.query.ruled import Ruled
 
 
 class Totals(NamedTuple):

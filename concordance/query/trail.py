@@ -11,9 +11,8 @@ from array import array
 from typing import NamedTuple
 
 from concordance.model import Op, unpacked
-
-from .index import Index
-from .opened import Opened
+from concordance.query.index import Index
+from concordance.query.opened import Opened
 
 Hop = tuple[str, int]  # path and line
 _FARTHEST = 24  # hops: a longer way goes in a circle

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 
 from concordance.blocks import Block, Cite, Code, Item, Items, Mono, Piece, Ref, Text, To, counted, listed
 from concordance.model import Category, Skip
-
-from .about import About, ref_of
-from .answers import clean, separator_of
-from .examples import examples
+from concordance.query.about import About, ref_of
+from concordance.query.answers import clean, separator_of
+from concordance.query.examples import examples
 
 _NAMED = 6  # tests that are named; the others are counted by file
 

@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 from concordance.facts.read import Place
 from concordance.model import Trust
-
-from .answers import Page, WrongCursor, rank_of
-from .index import Index
-from .opened import Claim, Opened
+from concordance.query.answers import Page, WrongCursor, rank_of
+from concordance.query.index import Index
+from concordance.query.opened import Claim, Opened
 
 EXACTLY = 40  # files that are opened for their number of uses, where the store can only say it about
 

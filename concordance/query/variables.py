@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from concordance.model import Bridge, End, Role, Trust
-
-from .answers import Row, rank_of
-from .crossings import crossings
-from .index import Index
-from .publicly import called
+from concordance.query.answers import Row, rank_of
+from concordance.query.crossings import crossings
+from concordance.query.index import Index
+from concordance.query.publicly import called
 
 VARIABLE, OPTION = "environment variable", "build option"
 _ORDER = {"declares": 0, "sets": 1, "removes": 2, "reads": 3, "documents": 4}

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from concordance.blocks import Ref, To
 from concordance.query.answers import clean
-
-from .siteaddresses import SiteAddresses
+from concordance.render.siteaddresses import SiteAddresses
 
 Links = list[tuple[str, str]]  # name, address from the page
 _OF_FILE = (("Documentation", To.FILE), ("Source", To.SOURCE), ("Keywords", To.KEYWORDS))

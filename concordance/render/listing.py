@@ -25,11 +25,10 @@ from html import escape
 from concordance.blocks import Ref, To, counted
 from concordance.model import RUN, TYPES, Kind, Trust
 from concordance.query.listing import Goal, Listing, Remark
+from concordance.render.addresses import anchor
+from concordance.render.formats.html import Body
+from concordance.render.siteaddresses import LINES, SiteAddresses
 from concordance.signs import hides, visible
-
-from .addresses import anchor
-from .formats.html import Body
-from .siteaddresses import LINES, SiteAddresses
 
 _EMPTY = "\n"  # of a line without letters: whoever copies lines would lose it otherwise
 OF = 16  # signs of a file's digest

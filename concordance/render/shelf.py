@@ -10,9 +10,8 @@ import time
 from collections.abc import Iterable
 
 from concordance.collect.own import MANIFEST
-
-from . import manifest
-from .manifest import Listed, Written
+from concordance.render import manifest
+from concordance.render.manifest import Listed, Written
 
 _TRUSTED = 60.0  # seconds for which pages are taken to be as they were written: to look at all takes a while
 

@@ -11,9 +11,8 @@ from collections.abc import Callable, Collection
 
 from concordance.collect.own import MANIFEST
 from concordance.confined import ConfinedFolder
-
-from . import manifest
-from .manifest import Begin, Written
+from concordance.render import manifest
+from concordance.render.manifest import Begin, Written
 
 
 class Sink:

@@ -9,8 +9,7 @@ anywhere, a folder of a disk included.
 from __future__ import annotations
 
 from concordance.blocks import Ref, To
-
-from .addresses import Addresses, anchor, lines_at
+from concordance.render.addresses import Addresses, anchor, lines_at
 
 SOURCE, CARDS, BLAME, DEFINITIONS, TREE = "_source.html", "_cards.js", "_blame.js", "_defs", "tree.js"
 _OF_FOLDER = {To.MAP: "map.html", To.HISTORY: "history.html"}  # what each folder has besides its pages in the book

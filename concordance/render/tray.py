@@ -16,9 +16,8 @@ from typing import NamedTuple
 from concordance.collect.own import GENERATOR, MANIFEST
 from concordance.confined import ConfinedFolder, NotFollowed, NotRegular, is_inside
 from concordance.errors import UserError
-
-from . import manifest, outfolder
-from .manifest import digest
+from concordance.render import manifest, outfolder
+from concordance.render.manifest import digest
 
 
 class Put(NamedTuple):

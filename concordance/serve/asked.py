@@ -24,10 +24,9 @@ from concordance.query.asking import COMMANDS, ask
 from concordance.query.definitions import has_page
 from concordance.query.index import Index, UnknownPath
 from concordance.query.names import UnknownName
-
-from .frames import Found
-from .openapi import LONGEST, ROWS
-from .site import JSON, Site
+from concordance.serve.frames import Found
+from concordance.serve.openapi import LONGEST, ROWS
+from concordance.serve.site import JSON, Site
 
 _ON, _OFF = ("", "1", "true", "yes", "on"), ("0", "false", "no", "off")
 

@@ -18,8 +18,7 @@ from concordance import plainfile, settings
 from concordance.config import cache_folder
 from concordance.facts import versions
 from concordance.facts.checksums import read_record, write_record
-
-from .frames import Found
+from concordance.serve.frames import Found
 
 SETTINGS = (settings.FILE, settings.SHARED)
 _LARGEST = 1 << 20  # bytes of a file of settings

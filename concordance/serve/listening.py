@@ -11,8 +11,7 @@ import socket
 
 from concordance import forks
 from concordance.errors import UserError
-
-from .web import Web
+from concordance.serve.web import Web
 
 PORT = 8177  # where nothing else is said
 

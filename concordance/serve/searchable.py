@@ -22,8 +22,7 @@ from concordance.query.index import Index
 from concordance.query.publicly import public_name
 from concordance.render.addresses import anchor
 from concordance.render.siteaddresses import SiteAddresses
-
-from .site import script
+from concordance.serve.site import script
 
 FOLDER = "search"
 _PART = re.compile(r"[A-Z][A-Z0-9]*(?![a-z])|[A-Z]?[a-z0-9]+|[^\x00-\x7f]+")

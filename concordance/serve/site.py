@@ -28,11 +28,20 @@ from concordance.render.addresses import anchor
 from concordance.render.around import around
 from concordance.render.formats import html, markdown
 from concordance.render.siteaddresses import MarkdownAddresses, SiteAddresses
+from concordance.serve import llms, openapi
+from concordance.serve.assets import assets
+from concordance.serve.places import (
+    DEFINITION,
+    OF_BLAME,
+    OF_CARDS,
+    OF_SEARCH,
+    OF_SOURCE,
+    OF_TREE,
+    SITE_PAGES,
+    Meant,
+    Places,
+)
 from concordance.signs import visible
-
-from . import llms, openapi
-from .assets import assets
-from .places import DEFINITION, OF_BLAME, OF_CARDS, OF_SEARCH, OF_SOURCE, OF_TREE, SITE_PAGES, Meant, Places
 
 HTML, MARKDOWN = "text/html; charset=utf-8", "text/markdown; charset=utf-8"
 SCRIPT, PLAIN, JSON = "text/javascript; charset=utf-8", "text/plain; charset=utf-8", "application/json"

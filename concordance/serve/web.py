@@ -27,12 +27,11 @@ from http import HTTPStatus
 from urllib.parse import parse_qsl
 
 from concordance.render.siteaddresses import BLAME
-
-from . import front, wire
-from .assets import assets
-from .crew import LATER, PAGE, SEARCH, Busy, Crew, Lost, Target
-from .frames import Found, Question
-from .wire import Refused, Reply, Request
+from concordance.serve import front, wire
+from concordance.serve.assets import assets
+from concordance.serve.crew import LATER, PAGE, SEARCH, Busy, Crew, Lost, Target
+from concordance.serve.frames import Found, Question
+from concordance.serve.wire import Refused, Reply, Request
 
 KEPT = 64 << 20  # bytes of answers that are kept
 CONNECTIONS = 1000

@@ -19,11 +19,10 @@ from typing import NamedTuple
 
 from concordance.facts.touched import Aspect
 from concordance.model import Category
-
-from ..folders import ASIDE, Folder, folders
-from ..index import Index
-from ..ledger import ledger
-from ..reads import MOVED, going_on, lasting, plain, unless
+from concordance.query.folders import ASIDE, Folder, folders
+from concordance.query.index import Index
+from concordance.query.ledger import ledger
+from concordance.query.reads import MOVED, going_on, lasting, plain, unless
 
 _SHARES: dict[str, float] = {
     Category.SOURCE: 1.0, Category.BUILD: 0.5, Category.EXAMPLE: 0.5, Category.CONFIGURATION: 0.5,

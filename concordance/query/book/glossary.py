@@ -15,15 +15,14 @@ from typing import NamedTuple
 from concordance.blocks import Cite, Piece, Ref, To
 from concordance.facts.touched import Aspect
 from concordance.model import Category
-
-from ..about import ref_of
-from ..described.quoted import first_sentence, instructs, is_statement, quote, spoken
-from ..folders import folders
-from ..folders.terms import acronyms
-from ..index import Index
-from ..ledger import ledger
-from ..reads import EVERY
-from .known import defined
+from concordance.query.about import ref_of
+from concordance.query.book.known import defined
+from concordance.query.described.quoted import first_sentence, instructs, is_statement, quote, spoken
+from concordance.query.folders import folders
+from concordance.query.folders.terms import acronyms
+from concordance.query.index import Index
+from concordance.query.ledger import ledger
+from concordance.query.reads import EVERY
 
 _LARGEST = 300_000  # letters of a document that are looked through
 _CLASSES = 80

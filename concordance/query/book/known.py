@@ -12,12 +12,11 @@ from typing import NamedTuple
 from concordance.blocks import Piece
 from concordance.facts.pack import Defined
 from concordance.model import TYPES
-
-from ..described.quoted import first_sentence, is_statement, quote
-from ..folders import Folder, folders
-from ..index import Index
-from ..ledger import outline
-from ..reads import kept
+from concordance.query.described.quoted import first_sentence, is_statement, quote
+from concordance.query.folders import Folder, folders
+from concordance.query.index import Index
+from concordance.query.ledger import outline
+from concordance.query.reads import kept
 
 
 class Known(NamedTuple):

@@ -28,22 +28,21 @@ from concordance.blocks import (
 )
 from concordance.facts.touched import Aspect
 from concordance.model import TYPES, Category, Kind
-
-from ..about import ref_of
-from ..described.quoted import ended
-from ..folders import Folder, folders
-from ..folders.contents import folder_ref
-from ..folders.parts import diagram, important
-from ..folders.repository import name_of
-from ..folders.terms import marking
-from ..folders.words import describe_folder, role_words
-from ..folders.working import working
-from ..index import Index
-from ..ledger import ledger
-from ..reads import BELOW, MOVED, kept, lasting, unless
-from .chapters import Chapter, plan
-from .known import Known, known_of
-from .reading import chapter_path, minutes_for
+from concordance.query.about import ref_of
+from concordance.query.book.chapters import Chapter, plan
+from concordance.query.book.known import Known, known_of
+from concordance.query.book.reading import chapter_path, minutes_for
+from concordance.query.described.quoted import ended
+from concordance.query.folders import Folder, folders
+from concordance.query.folders.contents import folder_ref
+from concordance.query.folders.parts import diagram, important
+from concordance.query.folders.repository import name_of
+from concordance.query.folders.terms import marking
+from concordance.query.folders.words import describe_folder, role_words
+from concordance.query.folders.working import working
+from concordance.query.index import Index
+from concordance.query.ledger import ledger
+from concordance.query.reads import BELOW, MOVED, kept, lasting, unless
 
 _TYPES = TYPES | {Kind.TYPE}
 _KNOWN = 24

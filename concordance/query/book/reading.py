@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from concordance.blocks import Block, Item, Items, Piece, Ref, Text, To, counted
-
-from ..described import describe
-from ..folders import folders
-from ..index import Index
-from ..ledger import outline
-from .chapters import Chapter, in_order
+from concordance.query.book.chapters import Chapter, in_order
+from concordance.query.described import describe
+from concordance.query.folders import folders
+from concordance.query.index import Index
+from concordance.query.ledger import outline
 
 LINES = 40  # that are read in a minute
 _STEPS = 6

@@ -14,9 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from concordance.model import KINDS, RUN, TYPES, Kind
-
-from .parts import VALUES, Part, bare
-from .within import paired
+from concordance.query.changed.parts import VALUES, Part, bare
+from concordance.query.changed.within import paired
 
 _MOVED, _MOVED_AS_SIGNED = 0.6, 0.4  # the share of text in common, and where signatures are the same
 _RENAMED = 0.8

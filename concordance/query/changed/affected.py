@@ -12,13 +12,12 @@ from typing import NamedTuple
 
 from concordance.blocks import Ref, To
 from concordance.model import RUN, TYPES, Category
-
-from ..answers import full_name
-from ..index import Index
-from ..reach import command, places, reached, reasons
-from .comparison import Comparison
-from .parts import Part
-from .rows import Row, Symbols
+from concordance.query.answers import full_name
+from concordance.query.changed.comparison import Comparison
+from concordance.query.changed.parts import Part
+from concordance.query.changed.rows import Row, Symbols
+from concordance.query.index import Index
+from concordance.query.reach import command, places, reached, reasons
 
 _EDGES = 1_000_000  # that the walk to tests looks at: a few tenths of a second
 _RUN = frozenset((*RUN, *TYPES))

@@ -8,9 +8,8 @@ from typing import NamedTuple
 from concordance.collect.revisions import Side
 from concordance.config import Roots
 from concordance.model import Entry, File, Finding, Import
-
-from .across import Gone
-from .within import Changed
+from concordance.query.changed.across import Gone
+from concordance.query.changed.within import Changed
 
 
 class Read(NamedTuple):

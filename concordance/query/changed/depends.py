@@ -14,10 +14,9 @@ import msgspec
 from concordance.errors import Unreadable
 from concordance.link.loading import BY_FILE
 from concordance.model import File, Import
-
-from ..index import Index
-from .comparison import Comparison, Read
-from .needs import Imports, Named, Resolver, SideTree, Web, loads_of, waits
+from concordance.query.changed.comparison import Comparison, Read
+from concordance.query.changed.needs import Imports, Named, Resolver, SideTree, Web, loads_of, waits
+from concordance.query.index import Index
 
 
 class Depends:

@@ -11,14 +11,13 @@ from typing import NamedTuple
 
 from concordance.extract import rulebook
 from concordance.model import Category, File, Finding, Skip
-
-from ..index import Index
-from ..ruled import ruled
-from .across import Elsewhere, elsewhere
-from .comparison import Comparison, FilePair, Read
-from .needs import Turned
-from .parts import Part
-from .within import Changed, differs
+from concordance.query.changed.across import Elsewhere, elsewhere
+from concordance.query.changed.comparison import Comparison, FilePair, Read
+from concordance.query.changed.needs import Turned
+from concordance.query.changed.parts import Part
+from concordance.query.changed.within import Changed, differs
+from concordance.query.index import Index
+from concordance.query.ruled import ruled
 
 Place = dict[str, object]
 

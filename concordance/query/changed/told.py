@@ -13,13 +13,12 @@ from typing import NamedTuple
 from concordance.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Strong, Text, To, commas, counted
 from concordance.collect.revisions import Side, is_same
 from concordance.model import Kind
-
-from ..answers import rank_of
-from ..index import Index
-from . import affected, needs, rows
-from .comparison import Comparison
-from .depends import Depends
-from .rows import Row
+from concordance.query.answers import rank_of
+from concordance.query.changed import affected, needs, rows
+from concordance.query.changed.comparison import Comparison
+from concordance.query.changed.depends import Depends
+from concordance.query.changed.rows import Row
+from concordance.query.index import Index
 
 _MANY = 12  # of one sort in one file, of keys and the like, that are named
 _LISTED = 200  # rows of a section that are listed

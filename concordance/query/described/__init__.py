@@ -11,15 +11,14 @@ from concordance.blocks import Cite, Mono, Piece, Pieces, Ref, To, counted, list
 from concordance.extract.engine import language_of
 from concordance.facts.pack import Outline
 from concordance.model import Category, File, Kind, Skip
-
-from ..index import Index
-from ..ledger import ledger, outline, size_of
-from ..reads import kept
-from .definitions import defines, hands_on, implements, main_definition, speaks_for_folder
-from .entries import entry
-from .quoted import cited, first_line, first_sentence, is_statement, plain, quote, spoken
-from .settings import settings
-from .testing import tests
+from concordance.query.described.definitions import defines, hands_on, implements, main_definition, speaks_for_folder
+from concordance.query.described.entries import entry
+from concordance.query.described.quoted import cited, first_line, first_sentence, is_statement, plain, quote, spoken
+from concordance.query.described.settings import settings
+from concordance.query.described.testing import tests
+from concordance.query.index import Index
+from concordance.query.ledger import ledger, outline, size_of
+from concordance.query.reads import kept
 
 _FEW = 30  # letters of a sentence that is no more than a title
 _TO_THE_READER = ("If ", "Please ", "See ", "You ", "Note ", "Warning")  # what to do with a file, not what it is

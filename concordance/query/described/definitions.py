@@ -14,9 +14,8 @@ from concordance.blocks import Mono, Piece, Ref, To, counted, listed
 from concordance.facts.pack import Defined, Outline
 from concordance.facts.touched import Aspect
 from concordance.model import File, Kind
-
-from ..answers import clean, separator_of
-from ..index import Index
+from concordance.query.answers import clean, separator_of
+from concordance.query.index import Index
 
 _GROUPS = (  # in the order in which they are told
     (frozenset((Kind.CLASS,)), "class", "classes"),

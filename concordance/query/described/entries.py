@@ -12,11 +12,10 @@ from collections.abc import Iterator, Mapping
 
 from concordance.blocks import Cite, Piece
 from concordance.facts.touched import Aspect
-
-from ..index import Index
-from ..ledger import ledger
-from ..reads import Looked, lasting
-from .quoted import first_sentence, is_statement, spoken
+from concordance.query.described.quoted import first_sentence, is_statement, spoken
+from concordance.query.index import Index
+from concordance.query.ledger import ledger
+from concordance.query.reads import Looked, lasting
 
 GUIDES = re.compile(
     r"(?:^|/)(?:readme|contributing|architecture|hacking|develop\w*|structure|overview|layout|index|guide|codebase\w*)"

@@ -10,11 +10,10 @@ import re
 from typing import NamedTuple
 
 from concordance.blocks import Block, Cite, Doc, Quote
-
-from ..index import Index
-from ..ledger import ledger, outline
-from ..markup import markdown
-from .quoted import is_statement, lines_of
+from concordance.query.described.quoted import is_statement, lines_of
+from concordance.query.index import Index
+from concordance.query.ledger import ledger, outline
+from concordance.query.markup import markdown
 
 _MOST = 900  # letters, after which no further paragraph is begun
 _LARGEST = 300_000

@@ -11,9 +11,8 @@ import re
 from collections.abc import Sequence
 
 from concordance.blocks import Cite, Mono, Piece
-
-from ..index import Index
-from ..markup import first_sentence as said_first
+from concordance.query.index import Index
+from concordance.query.markup import first_sentence as said_first
 
 LONGEST = 240  # characters of a sentence in a table
 _ENOUGH = 40  # letters by which a line is known

@@ -13,9 +13,8 @@ from concordance.blocks import Cite, Mono, Piece, Ref, To, counted, listed
 from concordance.extract.engine import language_of
 from concordance.facts.pack import Defined, Outline
 from concordance.model import File, Kind
-
-from ..index import Index
-from .quoted import is_statement, spoken
+from concordance.query.described.quoted import is_statement, spoken
+from concordance.query.index import Index
 
 _SHOWN = 3
 _DESCRIBED = frozenset(("description", "about", "summary"))

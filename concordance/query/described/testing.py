@@ -13,10 +13,9 @@ from collections import Counter
 from concordance.blocks import Mono, Piece, Ref, To, counted, listed
 from concordance.facts.pack import Outline
 from concordance.model import Category, File, Kind
-
-from ..index import Index
-from ..ledger import ledger
-from ..related import stem_of
+from concordance.query.index import Index
+from concordance.query.ledger import ledger
+from concordance.query.related import stem_of
 
 _SUITE = re.compile(r"(?=\w*TEST)\w++\s*+\(\s*(\w+)\s*,\s*\w+\s*\)")
 _ABOUT = frozenset((Category.SOURCE, Category.GENERATED, Category.BUILD))

@@ -15,10 +15,9 @@ from typing import NamedTuple
 from concordance.extract.engine import language_of
 from concordance.facts.touched import Aspect
 from concordance.model import TYPES, Category, File, Kind, Skip
-
-from ..index import Index
-from ..ledger import Ledger, ledger
-from ..reads import MOVED, going_on, kept, lasting, plain, unless
+from concordance.query.index import Index
+from concordance.query.ledger import Ledger, ledger
+from concordance.query.reads import MOVED, going_on, kept, lasting, plain, unless
 
 NAMED = frozenset(
     (Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION, Kind.MACRO, Kind.TYPE, Kind.UNION)

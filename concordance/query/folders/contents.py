@@ -9,12 +9,11 @@ from collections.abc import Sequence
 
 from concordance.blocks import Block, Item, Items, Mono, Piece, Pieces, Ref, Strong, Table, Text, To, counted, listed
 from concordance.model import Category
-
-from ..described import describe
-from ..index import Index
-from ..ledger import ledger, size_of
-from . import Folder, folders
-from .words import describe_folder, made_of, names_of
+from concordance.query.described import describe
+from concordance.query.folders import Folder, folders
+from concordance.query.folders.words import describe_folder, made_of, names_of
+from concordance.query.index import Index
+from concordance.query.ledger import ledger, size_of
 
 
 def folder_ref(folder: str, label: str = "") -> Ref:

@@ -25,13 +25,12 @@ from concordance.blocks import (
     counted,
 )
 from concordance.model import Category
-
-from ..about import ref_of
-from ..book.known import Known, best_in, known_in
-from ..described import describe
-from ..index import Index
-from ..ledger import ledger
-from . import Folder, folders
+from concordance.query.about import ref_of
+from concordance.query.book.known import Known, best_in, known_in
+from concordance.query.described import describe
+from concordance.query.folders import Folder, folders
+from concordance.query.index import Index
+from concordance.query.ledger import ledger
 
 _BOXES = 24
 _ARROWS = 40

@@ -26,15 +26,14 @@ from concordance.blocks import (
     listed,
 )
 from concordance.model import Category, Kind
-
-from ..described import describe
-from ..described.opening import Opening, opening
-from ..index import Index
-from ..ledger import ledger, outline
-from ..reads import shared
-from . import folders
-from .contents import subfolders
-from .words import made_of
+from concordance.query.described import describe
+from concordance.query.described.opening import Opening, opening
+from concordance.query.folders import folders
+from concordance.query.folders.contents import subfolders
+from concordance.query.folders.words import made_of
+from concordance.query.index import Index
+from concordance.query.ledger import ledger, outline
+from concordance.query.reads import shared
 
 _BUILDS = (
     "pyproject.toml", "setup.py", "setup.cfg", "CMakeLists.txt", "Makefile", "package.json", "Cargo.toml", "go.mod",

@@ -16,10 +16,9 @@ from typing import NamedTuple
 from concordance.blocks import Block, Cite, Piece, Strong, Text, listed
 from concordance.facts.touched import Aspect
 from concordance.model import Term
-
-from ..index import Index
-from ..reads import kept
-from . import ASIDE
+from concordance.query.folders import ASIDE
+from concordance.query.index import Index
+from concordance.query.reads import kept
 
 _OF_FILE = 12  # terms of a file that stand for it
 _SHOWN = 10

@@ -11,16 +11,15 @@ from typing import NamedTuple
 
 from concordance.blocks import Block, Cite, Mono, Piece, Pieces, Ref, Text, To, counted, listed
 from concordance.model import Category
-
-from ..about import ref_of
-from ..described import describe
-from ..described.entries import entry
-from ..described.opening import opening
-from ..described.quoted import first_sentence, instructs, is_statement, quote
-from ..index import Index
-from ..ledger import ledger, outline
-from ..reads import BELOW, kept
-from . import Folder, folders
+from concordance.query.about import ref_of
+from concordance.query.described import describe
+from concordance.query.described.entries import entry
+from concordance.query.described.opening import opening
+from concordance.query.described.quoted import first_sentence, instructs, is_statement, quote
+from concordance.query.folders import Folder, folders
+from concordance.query.index import Index
+from concordance.query.ledger import ledger, outline
+from concordance.query.reads import BELOW, kept
 
 _READMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown")
 _PACKAGES = ("__init__.py", "__init__.pyi", "doc.go", "mod.rs", "lib.rs", "package-info.java", "index.ts", "index.js")

@@ -14,12 +14,11 @@ from typing import NamedTuple
 from concordance.blocks import Block, Code, Item, Items, Piece, Ref, Strong, Text, To, counted, listed
 from concordance.facts.touched import Aspect
 from concordance.model import Category, Kind
-
-from ..about import ref_of
-from ..index import Index
-from ..ledger import ledger
-from ..owners import owner
-from ..reads import MOVED, kept, lasting, unless
+from concordance.query.about import ref_of
+from concordance.query.index import Index
+from concordance.query.ledger import ledger
+from concordance.query.owners import owner
+from concordance.query.reads import MOVED, kept, lasting, unless
 
 _SHOWN = 5
 

@@ -12,16 +12,15 @@ from __future__ import annotations
 import re
 
 from concordance.blocks import Ref
+from concordance.query.markup.blocks import Blocks, Dialect
+from concordance.query.markup.commands import only_member, without_tags
+from concordance.query.markup.lines import collected
+from concordance.query.markup.said import first_sentence as first_sentence
+from concordance.query.markup.said import is_licence as is_licence
+from concordance.query.markup.said import said as said
+from concordance.query.markup.shapes import joined
+from concordance.query.markup.words import Link, Words
 from concordance.signs import HIDDEN
-
-from .blocks import Blocks, Dialect
-from .commands import only_member, without_tags
-from .lines import collected
-from .said import first_sentence as first_sentence
-from .said import is_licence as is_licence
-from .said import said as said
-from .shapes import joined
-from .words import Link, Words
 
 _PLAIN = re.compile(r"[A-Za-z](?:[\w ,;'\"/?%^=+-]|\.(?! )|[.:!)] (?=[A-Za-z])|[.)]$|\((?![)]))*+", re.A)
 _REST = re.compile(

@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from . import commands, directives, sections, tables
-from .lines import (
+from concordance.query.markup import commands, directives, sections, tables
+from concordance.query.markup.lines import (
     DIRECTIVE,
     STARTS,
     UNDERLINE,
@@ -24,8 +24,8 @@ from .lines import (
     item_lines,
     titled_end,
 )
-from .shapes import Made, evened, fenced, is_code, is_drawn, joined, language_of, led, listed
-from .words import Words, code
+from concordance.query.markup.shapes import Made, evened, fenced, is_code, is_drawn, joined, language_of, led, listed
+from concordance.query.markup.words import Words, code
 
 _DEEPEST = 8  # levels of indentation that mean something
 _FENCE = re.compile(r"(`{3,}|~{3,})[ ]*(?:\{?\.?([\w+#-]*)[^`]*)?$")

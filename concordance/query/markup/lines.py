@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from . import sections
-from .words import Words
+from concordance.query.markup import sections
+from concordance.query.markup.words import Words
 
 DIRECTIVE = re.compile(r"\.\.[ ]+(?:\|([^|\n]+)\|[ ]+)?([A-Za-z][\w:.+-]*?)[ ]?::(?:[ ]+(.*)|$)", re.S)
 STARTS = re.compile(  # what may open a block in the middle of a paragraph

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from .shapes import Made, evened, led, listed
-from .words import Words, escaped
+from concordance.query.markup.shapes import Made, evened, led, listed
+from concordance.query.markup.words import Words, escaped
 
 
 class Reader(Protocol):

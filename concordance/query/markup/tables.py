@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from .shapes import Made, fenced
-from .words import Words
+from concordance.query.markup.shapes import Made, fenced
+from concordance.query.markup.words import Words
 
 _GRID = re.compile(r"\+(?:[-=]+\+)+")
 _RULE = re.compile(r"=+(?:[ ]+=+)+")

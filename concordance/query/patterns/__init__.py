@@ -12,11 +12,10 @@ from typing import NamedTuple
 
 from concordance.blocks import Mono, Piece, counted
 from concordance.model import Skip
-
-from ..about import About
-from ..answers import clean
-from . import build, c, python, script
-from .seen import Seen, Shown
+from concordance.query.about import About
+from concordance.query.answers import clean
+from concordance.query.patterns import build, c, python, script
+from concordance.query.patterns.seen import Seen, Shown
 
 _NAMED = 8  # names that are listed; of more, so many are counted and the first three named
 _FIRST = 3

@@ -9,8 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from concordance.model import Kind
-
-from .seen import Seen, Shown
+from concordance.query.patterns.seen import Seen, Shown
 
 _Find = Callable[[Seen], Iterator[Shown]]
 _TARGET = re.compile(r"\S++[ \t]*+")

@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from concordance.model import Kind, Symbol
-
-from . import pyfile as whole
-from .seen import Seen, Shown
+from concordance.query.patterns import pyfile as whole
+from concordance.query.patterns.seen import Seen, Shown
 
 _ENUMS = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
 _DATA = frozenset(("dataclass", "dataclasses.dataclass", "attr.s", "attr.attrs", "attr.define", "attr.frozen",
