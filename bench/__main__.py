@@ -47,7 +47,7 @@ from bench import (
     traps,
     updates,
 )
-from concordance.collect import source
+from concordance.collect import walk
 from concordance.facts.read import Facts
 from concordance.storeplace import FOLDER
 
@@ -126,7 +126,7 @@ def ledger(root: Path) -> None:
 
 def speed(root: Path, name: str, with_ctags: bool) -> None:
     """A cold build, a second one, and their memory."""
-    size = sum(entry.size for entry in source.walk(str(root)))
+    size = sum(entry.size for entry in walk.walk(str(root)))
     with tempfile.TemporaryDirectory() as scratch:
         shutil.rmtree(root / FOLDER, ignore_errors=True)
         env = {"CONCORDANCE_CACHE": scratch}

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from concordance import plugins
 from concordance.api import COMMANDS
+from concordance.base import plugins
 from concordance.facts.read import Facts
 from concordance.query.answers import full_name
 from concordance.storeplace import FOLDER

@@ -14,9 +14,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from concordance.base.model import Bridge, Trust
 from concordance.facts.crossed import bridges_from
 from concordance.facts.read import Facts
-from concordance.model import Bridge, Trust
 from concordance.storeplace import FOLDER
 
 _BRIDGES = ("pybind", "cpython", "ctypes", "cython")

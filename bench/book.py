@@ -21,10 +21,10 @@ from pathlib import Path
 from bench import measure
 from bench.bookwords import seeds_compared, shared
 from concordance import checking
-from concordance.collect import encoding, source
-from concordance.config import Config
+from concordance.base.config import Config
+from concordance.base.model import Skip
+from concordance.collect import encoding, walk
 from concordance.facts.read import Facts
-from concordance.model import Skip
 from concordance.render import claims, manifest
 from concordance.render.addresses import claims_of
 from concordance.storeplace import FOLDER
@@ -100,7 +100,7 @@ def verified(root: Path, out: Path) -> None:
 def _unlisted(root: Path) -> set[str]:
     with Facts(str(root / FOLDER)) as facts:
         listed = {file.path for file in facts.files()}
-    return {entry.path for entry in source.walk(str(root))} - listed
+    return {entry.path for entry in walk.walk(str(root))} - listed
 
 
 def fences(root: Path, out: Path, sample: int) -> None:

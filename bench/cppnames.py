@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from bench.clangrefs import Reference, many
+from concordance.base.model import FileFacts, Links, Role, Symbol, Trust, unpacked
 from concordance.facts.read import Facts
-from concordance.model import FileFacts, Links, Role, Symbol, Trust, unpacked
 from concordance.storeplace import FOLDER
 
 _QUALIFIER = re.compile(r"\b\w+::|\s+|\b(?:struct|class|enum|typename)\b")

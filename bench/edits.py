@@ -28,7 +28,7 @@ from bench import editrepo, editsteps
 from bench.editsteps import BOOK, EDITS, Desk
 from bench.stored import dump
 from concordance import api, writing
-from concordance.config import Book
+from concordance.base.config import Book
 from concordance.pipeline import quiet
 from concordance.render import manifest
 from concordance.watching import Current

@@ -26,7 +26,8 @@ from pathlib import Path
 
 from clang import cindex
 
-from concordance import plugins
+from concordance.base import plugins
+from concordance.base.model import File, Import, Origin, Target
 from concordance.facts.read import Facts
 from concordance.link.headers import standard
 from concordance.link.languages import c as c_family
@@ -34,7 +35,6 @@ from concordance.link.languages import python
 from concordance.link.pythonroots import PythonModules
 from concordance.link.pythonstandard import STANDARD
 from concordance.link.tree import Tree
-from concordance.model import File, Import, Origin, Target
 from concordance.storeplace import FOLDER
 
 CORPORA = ("pytorch", "torch-wheel", "django", "numpy")

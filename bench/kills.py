@@ -25,8 +25,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from concordance.collect import source
-from concordance.errors import ConcordanceError
+from concordance.base.errors import ConcordanceError
+from concordance.collect import walk
 from concordance.facts.fulltext import shelves
 from concordance.facts.read import Facts
 from concordance.render import manifest
@@ -61,7 +61,7 @@ class Bench:
         self.wrong: Counter[str] = Counter()
         self.examples: list[str] = []
         self.kills: Counter[str] = Counter()
-        paths = [entry.path for entry in source.walk(str(checkout)) if not entry.skip]
+        paths = [entry.path for entry in walk.walk(str(checkout)) if not entry.skip]
         self.paths = paths[:: max(1, len(paths) // files)]
         for path in self.paths:
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench import measure
-from concordance.config import Book
+from concordance.base.config import Book
+from concordance.base.model import Kind, Skip, Symbol
 from concordance.facts.read import Facts
-from concordance.model import Kind, Skip, Symbol
 from concordance.pipeline import quiet
 from concordance.query.index import Index
 from concordance.render import manifest

@@ -16,9 +16,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
+from concordance.base.model import Bridge
 from concordance.facts.crossed import bridges_from
 from concordance.facts.read import Facts
-from concordance.model import Bridge
 from concordance.storeplace import FOLDER
 
 FUNCTIONS = "aten/src/ATen/native/native_functions.yaml"

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 
+from concordance.base.model import FileFacts, Role, Trust, unpacked
 from concordance.facts.read import Facts
-from concordance.model import FileFacts, Role, Trust, unpacked
 from concordance.storeplace import FOLDER
 
 Spot = tuple[str, int]  # a file and a line

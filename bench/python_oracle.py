@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from concordance.model import FileFacts, Role
+from concordance.base.model import FileFacts, Role
 
 FUNCTIONS = frozenset(("function", "method", "property"))
 

@@ -11,9 +11,9 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+from concordance.base.model import Finding
 from concordance.extract.rulebook import rules
 from concordance.facts.read import Facts
-from concordance.model import Finding
 from concordance.storeplace import FOLDER
 
 DRAWN = 20

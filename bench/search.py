@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import concordance
-from concordance.collect import source
+from concordance.collect import walk
 
 COMMITS, SENTENCES, NEWEST = 500, 1000, 3000
 _CODE = (
@@ -181,7 +181,7 @@ def copy(origin: Path, root: Path, cut: Iterable[Sentence] = ()) -> None:
     lines: dict[str, list[Sentence]] = {}
     for one in cut:
         lines.setdefault(one.question.files[0], []).append(one)
-    for entry in source.walk(str(origin)):
+    for entry in walk.walk(str(origin)):
         place = origin / entry.path
         if not place.is_file() or place.is_symlink():
             continue
@@ -199,7 +199,7 @@ def copy(origin: Path, root: Path, cut: Iterable[Sentence] = ()) -> None:
 def texts(root: Path) -> dict[str, str]:
     """The text files of a folder."""
     found = {}
-    for entry in source.walk(str(root)):
+    for entry in walk.walk(str(root)):
         data = (root / entry.path).read_bytes() if (root / entry.path).is_file() else b"\0"
         if b"\0" not in data[:8192] and len(data) < 16_000_000:
             found[entry.path] = data.decode("utf-8", "replace")

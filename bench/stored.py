@@ -11,6 +11,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from concordance.base.model import unpacked
 from concordance.facts import schema
 from concordance.facts.crossed import bridges_from
 from concordance.facts.fulltext import shelves
@@ -20,7 +21,6 @@ from concordance.facts.publicly import PUBLIC, PublicNames
 from concordance.facts.read import Facts
 from concordance.facts.touched import untimed
 from concordance.link.pythonoffered import said_from
-from concordance.model import unpacked
 from concordance.naming import SAID
 
 

@@ -25,9 +25,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-from concordance.config import Config
+from concordance.base.config import Config
+from concordance.base.model import Category
 from concordance.facts.read import Facts
-from concordance.model import Category
 from concordance.pipeline import Build
 from concordance.query.answers import full_name
 from concordance.query.index import Index

@@ -15,11 +15,11 @@ from dataclasses import replace
 from functools import partial
 from types import ModuleType, TracebackType
 
-from concordance import plugins, settings
+from concordance.base import config_file, plugins
+from concordance.base.config import Book, Config, cache_folder, of_site
+from concordance.base.errors import StoreBroken, UserError
 from concordance.collect.revisions import commits
-from concordance.collect.source import Walked, find_root
-from concordance.config import Book, Config, cache_folder, of_site
-from concordance.errors import StoreBroken, UserError
+from concordance.collect.walk import Walked, find_root
 from concordance.extract import rulebook
 from concordance.facts import lock
 from concordance.facts.audit import Damage, audit
@@ -46,12 +46,12 @@ def _only_for_books(name: str) -> ModuleType:
     return plugins.load("concordance", name)
 
 
-def settings_of(root: str) -> settings.Settings:
+def settings_of(root: str) -> config_file.Settings:
     """What the owners of a repository have set."""
-    return settings.read(root, rulebook.rules)
+    return config_file.read(root, rulebook.rules)
 
 
-def _config(said: settings.Settings, jobs: int | None) -> Config:
+def _config(said: config_file.Settings, jobs: int | None) -> Config:
     return replace(said.config, jobs=jobs) if jobs else said.config
 
 
@@ -72,8 +72,8 @@ def book_folder(root: str, out: str | None = None) -> str:
     return out or _folder(root, settings_of(root))
 
 
-def _folder(root: str, said: settings.Settings) -> str:
-    return os.path.join(root, said.out) if said.out != settings.BOOK else os.path.join(store_path(root), "book")
+def _folder(root: str, said: config_file.Settings) -> str:
+    return os.path.join(root, said.out) if said.out != config_file.BOOK else os.path.join(store_path(root), "book")
 
 
 def build(

@@ -17,18 +17,18 @@ from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
-from concordance import forks
-from concordance.collect import source
+from concordance.base import forks
+from concordance.base.config import Config
+from concordance.base.errors import Unreadable
+from concordance.base.model import Entry, File, FileFacts, Finding, Form, Severity, Skip
+from concordance.collect import walk
 from concordance.collect.classify import Classifier
-from concordance.config import Config
-from concordance.errors import Unreadable
 from concordance.extract import engine, macros, tested
 from concordance.facts import fulltext
 from concordance.facts.cache import Cache
 from concordance.facts.handed import Reading
 from concordance.facts.pack import pack, unpack
 from concordance.facts.textwords import Words
-from concordance.model import Entry, File, FileFacts, Finding, Form, Severity, Skip
 
 
 class Job(NamedTuple):
@@ -63,7 +63,7 @@ def _digest(root: str, entry: Entry) -> str:
     """The digest of a file as it is now; "" where it cannot be read."""
     now = hashlib.sha256()
     try:
-        for piece in source.pieces(root, entry):
+        for piece in walk.pieces(root, entry):
             now.update(piece)
     except Unreadable:
         return ""
@@ -119,7 +119,7 @@ def learn(root: str, entries: list[Entry], largest: int) -> list[tuple[str, macr
     found = []
     for entry in entries:
         try:
-            found.append((entry.path, macros.learn(source.read(root, entry, largest), entry.path)))
+            found.append((entry.path, macros.learn(walk.read(root, entry, largest), entry.path)))
         except Unreadable:
             continue  # reading it as a file says why
     return found
@@ -145,7 +145,7 @@ def _one(job: Job, desk: _Desk, entry: Entry) -> Reading:
     try:
         if entry.size > desk.classifier.largest:
             return _large(job, desk, entry)
-        data = source.read(job.root, entry, desk.classifier.largest + 1)
+        data = walk.read(job.root, entry, desk.classifier.largest + 1)
         if len(data) > desk.classifier.largest:  # it has grown since the walk
             return _large(job, desk, entry)
     except Unreadable as error:
@@ -227,10 +227,10 @@ def _reading(
 
 def _large(job: Job, desk: _Desk, entry: Entry) -> Reading:
     """A file too large to be parsed, read piece by piece for its digest and lines."""
-    head = source.read(job.root, entry, desk.classifier.largest)
+    head = walk.read(job.root, entry, desk.classifier.largest)
     form = desk.classifier.form(entry.path, head, entry.size)
     digest, lines, last = hashlib.sha256(), 0, b"\n"
-    for piece in source.pieces(job.root, entry):
+    for piece in walk.pieces(job.root, entry):
         digest.update(piece)
         lines += piece.count(b"\n")
         last = piece[-1:]

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from concordance import plugins
-from concordance.config import Roots
+from concordance.base import plugins
+from concordance.base.config import Roots
+from concordance.base.model import Bridge, End, Role, Trust
 from concordance.facts import passed
 from concordance.facts.crossed import Crossed, bridges_from, packed_bridges
 from concordance.facts.graph import Way, edge
@@ -24,7 +25,6 @@ from concordance.facts.touched import Aspect
 from concordance.facts.write import Writer
 from concordance.link.crossing import Crossing
 from concordance.link.tree import Tree
-from concordance.model import Bridge, End, Role, Trust
 
 BRIDGES = "concordance.link.bridges"
 # What a fault in a bridge, or a text that nobody has thought of, may raise.

@@ -11,10 +11,10 @@ from array import array
 from collections.abc import Callable, Iterator
 
 from concordance import forked, parallel
-from concordance.blocks import Ref, To
-from concordance.collect import own, patterns, source
-from concordance.config import Config
-from concordance.errors import UserError
+from concordance.base.blocks import Ref, To
+from concordance.base.config import Config
+from concordance.base.errors import UserError
+from concordance.collect import own_output, path_patterns, walk
 from concordance.render import manifest
 from concordance.render.addresses import Addresses, claims_of
 from concordance.render.summary import Problem, Verified
@@ -41,7 +41,7 @@ def verify(root: str, out: str, config: Config, progress: Callable[[int, int], N
     result = Verified(pages=len(written))
     if unfinished:
         why = "the last build was stopped before its end; build again"
-        result.problems.append(Problem(own.MANIFEST, 0, "", why))
+        result.problems.append(Problem(own_output.MANIFEST, 0, "", why))
     result.problems += _of_the_whole(root, out, ground, config)
     sections: set[int] = set()
     wants: dict[tuple[str, ...], array[int]] = {}
@@ -84,7 +84,7 @@ def _named(pages: list[str]) -> tuple[tuple[str, ...], Checked]:
 
 def _of_the_whole(root: str, out: str, ground: Ground, config: Config) -> Iterator[Problem]:
     """Files without a page, and pages that no manifest knows."""
-    paths = [entry.path for entry in patterns.chosen(source.walk(root), config)[0]]
+    paths = [entry.path for entry in path_patterns.chosen(walk.walk(root), config)[0]]
     addresses = Addresses(paths, root, out)
     for path in paths:
         page = addresses.page(Ref(To.FILE, path))
@@ -92,5 +92,5 @@ def _of_the_whole(root: str, out: str, ground: Ground, config: Config) -> Iterat
             yield Problem(page, 0, "", f"{path} has no page")
     claimed = {claims_of(page) for page, row in ground.written.items() if row.claims}
     for path in sorted(ground.there - ground.written.keys() - claimed):
-        if own.is_page(path) and own.is_written(os.path.join(out, path)):
+        if own_output.is_page(path) and own_output.is_written(os.path.join(out, path)):
             yield Problem(path, 0, "", "a page of this program that the manifest does not name")

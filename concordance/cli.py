@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from concordance.signs import visible
-from concordance.version import VERSION
+from concordance.base.characters import visible
+from concordance.base.version import VERSION
 
 if TYPE_CHECKING:
     from concordance.api import Repository
@@ -37,14 +37,14 @@ class Commands(click.Group):
     """One command for each file in `tasks` and for each question in `query/commands`, and `batch`."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        from concordance import plugins
+        from concordance.base import plugins
 
         return [*plugins.names(TASKS), *plugins.names(COMMANDS), "batch"]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name == "batch":
             return batch
-        from concordance import plugins
+        from concordance.base import plugins
 
         if name in plugins.names(TASKS):
             task: click.Command = plugins.load(TASKS, name).command
@@ -176,7 +176,7 @@ def batch(repo: str | None, no_update: bool, store: str | None, yes: bool) -> No
 
 def _reply(repository: Repository, commands: dict[str, click.Command], line: bytes) -> dict[str, Any]:
     """The answer to one line; whatever is wrong with it is the reply, and the next line is read."""
-    from concordance.errors import ConcordanceError
+    from concordance.base.errors import ConcordanceError
 
     try:
         answer = _asked(repository, commands, line)
@@ -199,7 +199,7 @@ def _asked(repository: Repository, commands: dict[str, click.Command], line: byt
     if not isinstance(name, str) or not isinstance(args, list) or not all(isinstance(one, str) for one in args):
         raise click.UsageError('a question is {"command": "define", "args": ["a.py:3:7"]}')
     if name not in commands:
-        from concordance import plugins
+        from concordance.base import plugins
 
         known = list(plugins.names(COMMANDS))
         if name not in known:
@@ -230,7 +230,7 @@ def main() -> None:
 
 def _run() -> None:
     """Runs a command; an error becomes a message and an exit code."""
-    from concordance.errors import ConcordanceError
+    from concordance.base.errors import ConcordanceError
 
     try:
         cli(standalone_mode=False)

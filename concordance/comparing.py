@@ -11,13 +11,13 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from concordance import batch, forked
-from concordance.collect import source
+from concordance.base.config import Config
+from concordance.base.errors import Unreadable
+from concordance.base.model import Entry, FileFacts, Skip
+from concordance.collect import walk
 from concordance.collect.revisions import Blobs, Side
-from concordance.config import Config
-from concordance.errors import Unreadable
 from concordance.extract import engine, macros, rulebook, tested
 from concordance.facts.pack import unpack
-from concordance.model import Entry, FileFacts, Skip
 from concordance.query.changed.across import Gone
 from concordance.query.changed.comparison import Read
 from concordance.query.changed.needs import waits
@@ -80,7 +80,7 @@ class Desk:
         if entry.size > self.config.largest:
             raise Unreadable(entry.path, f"{entry.size:,} bytes; at most {self.config.largest:,} are read")
         if not self.sides[side].commit:
-            return source.read(self.root, entry)
+            return walk.read(self.root, entry)
         return self.blobs.get(entry.blob)
 
 

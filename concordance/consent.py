@@ -16,9 +16,9 @@ from itertools import islice
 
 import click
 
-from concordance.collect.source import find_root, folder_files, is_under_version_control
-from concordance.errors import UserError
-from concordance.signs import visible
+from concordance.base.characters import visible
+from concordance.base.errors import UserError
+from concordance.collect.walk import find_root, folder_files, is_under_version_control
 from concordance.storeplace import has_store
 
 _MOST, _SECONDS = 100_000, 0.5  # files and time that the estimate may take

@@ -15,16 +15,16 @@ from dataclasses import dataclass, field
 import msgspec
 
 from concordance import batch, forked, parallel
+from concordance.base.config import Config, cache_folder
+from concordance.base.errors import ToolFailed, Unreadable
+from concordance.base.model import Entry, Finding, Import, Skip
 from concordance.collect import ruff
 from concordance.collect.classify import header_language
 from concordance.collect.revisions import Side, differing, is_same, sides
 from concordance.comparing import Compared, Desk, Scanned, Work, compare, macro_endings, scan
-from concordance.config import Config, cache_folder
-from concordance.errors import ToolFailed, Unreadable
 from concordance.extract import macros, ruffrules, rulebook
 from concordance.facts import versions
 from concordance.facts.cache import Cache
-from concordance.model import Entry, Finding, Import, Skip
 from concordance.query.changed import files
 from concordance.query.changed.across import Gone
 from concordance.query.changed.comparison import Comparison, FilePair, Read, Unread

@@ -6,7 +6,7 @@ command line is loaded there is nothing to clean up, so that Ctrl-C just ends th
 
 from __future__ import annotations
 
-from concordance import startup
+from concordance.base import startup
 
 
 def main() -> None:

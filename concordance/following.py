@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
 
-from concordance.collect import own, source, tools
-from concordance.errors import ToolFailed
+from concordance.base.errors import ToolFailed
+from concordance.collect import own_output, subprocesses, walk
 
 STEP = 0.08  # seconds without a notification after which an edit is at its end …
 CALM = 0.4  # … and a burst
@@ -132,12 +132,12 @@ class Notified:
     def _is_ours(self, path: str) -> bool:
         """Whether a path is none of the repository's files, but the program's or version control's."""
         parts = path.split("/")
-        if not source.CONTROL_FOLDERS.isdisjoint(parts):
+        if not walk.CONTROL_FOLDERS.isdisjoint(parts):
             return True
         if self._book != "." and not path.startswith(f"{self._book}/"):
             return False
         inside = path if self._book == "." else path[len(self._book) + 1 :]
-        return own.CLAIMS in parts or inside == own.MANIFEST or own.is_page(inside)
+        return own_output.CLAIMS in parts or inside == own_output.MANIFEST or own_output.is_page(inside)
 
     def _inside(self, folder: str) -> str:
         return os.path.relpath(os.path.realpath(folder), self.root).replace(os.sep, "/")
@@ -196,7 +196,7 @@ class Polled:
 
 def folders(root: str, book: str) -> Iterator[str]:
     """Every folder in which a file of a repository may stand, from its own, which is "" """
-    in_git = source.is_in_git(root)
+    in_git = walk.is_in_git(root)
     shut = _ignored(root) if in_git else frozenset()
     waiting = [""]
     while waiting:
@@ -211,8 +211,8 @@ def folders(root: str, book: str) -> Iterator[str]:
         yield folder
         for name in inside:
             path = f"{folder}/{name}" if folder else name
-            claims = name == own.CLAIMS and (book == "." or f"{folder}/".startswith(f"{book}/"))
-            if name not in source.CONTROL_FOLDERS and not claims and path not in shut:
+            claims = name == own_output.CLAIMS and (book == "." or f"{folder}/".startswith(f"{book}/"))
+            if name not in walk.CONTROL_FOLDERS and not claims and path not in shut:
                 waiting.append(path)
 
 
@@ -220,7 +220,7 @@ def _ignored(root: str) -> frozenset[str]:
     """The folders of which git ignores all."""
     asked = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
     try:
-        listed = b"".join(tools.run_git(root, *asked)).split(b"\0")
+        listed = b"".join(subprocesses.run_git(root, *asked)).split(b"\0")
     except ToolFailed:
         return frozenset()
     return frozenset(os.fsdecode(path[:-1]) for path in listed if path.endswith(b"/"))
@@ -228,10 +228,10 @@ def _ignored(root: str) -> frozenset[str]:
 
 def git_folders(root: str) -> tuple[str, ...]:
     """The folder of git's own files, and the one that all work trees of the repository share; none without git."""
-    if not source.is_in_git(root):
+    if not walk.is_in_git(root):
         return ()
     try:
-        said = b"".join(tools.run_git(root, "rev-parse", "--absolute-git-dir", "--git-common-dir"))
+        said = b"".join(subprocesses.run_git(root, "rev-parse", "--absolute-git-dir", "--git-common-dir"))
     except ToolFailed:
         return ()
     found = [os.path.realpath(os.path.join(root, os.fsdecode(line))) for line in said.splitlines()]

@@ -13,7 +13,8 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
-from concordance import forks, parallel
+from concordance import parallel
+from concordance.base import forks
 from concordance.parallel import Failed, Item, Result
 
 

@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 
 from concordance import batch
-from concordance.model import Entry, File, Skip
+from concordance.base.model import Entry, File, Skip
 
 GRAIN = 2_000_000_000  # nanoseconds: no file system has coarser times
 _UNKNOWN = -1  # a change time that is equal to none

@@ -21,7 +21,7 @@ from multiprocessing.context import ForkServerContext, ForkServerProcess
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from concordance import startup
+from concordance.base import startup
 
 _LOCK = threading.RLock()
 

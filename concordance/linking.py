@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from concordance import forked, parallel
-from concordance.config import Roots
+from concordance.base.config import Roots
+from concordance.base.model import File, Flow, Import, Target
 from concordance.facts import passed
 from concordance.facts.handed import Before, Linkable
 from concordance.facts.linkrows import LinkedFile
@@ -25,7 +26,6 @@ from concordance.link.cnames import CNames
 from concordance.link.linker import Linker
 from concordance.link.shown import C_FAMILY
 from concordance.link.tree import Tree
-from concordance.model import File, Flow, Import, Target
 
 BATCH_BYTES = 400_000  # of flows: a tenth of a second's work
 _FEW_BYTES = 1_000_000  # of flows that are linked sooner than workers are forked

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from concordance.base.model import Category
 from concordance.facts.pack import unpack_flow
 from concordance.facts.publicly import PUBLIC, Named, Public, packed_names
 from concordance.facts.write import Writer
 from concordance.link.pythonoffered import Offered, Said, documented, is_text, offered, packed_said, said_from
-from concordance.model import Category
 from concordance.passes.publicnames import around, public_names
 
 SAID = "offered"  # the name in the store of what public names are found by

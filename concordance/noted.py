@@ -10,9 +10,9 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 
+from concordance.base.config import Config
+from concordance.base.model import Entry, Skip
 from concordance.collect.category import Categories
-from concordance.config import Config
-from concordance.model import Entry, Skip
 
 LEFT_OUT = "left_out"  # the note that says how many files each pattern left out
 

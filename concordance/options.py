@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from concordance import api
-from concordance.config import Book
+from concordance.base.config import Book
 from concordance.storeplace import use_store
 
 REPO = click.option("--repo", help="The repository (default: the one around the current folder).")

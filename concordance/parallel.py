@@ -18,8 +18,9 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
 
-from concordance import forks, launch, scratch
-from concordance.errors import ConcordanceError
+from concordance import launch, scratch
+from concordance.base import forks
+from concordance.base.errors import ConcordanceError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from concordance.base.model import Category, unpacked
 from concordance.extract.tested import WHOLE
 from concordance.facts import graph, passed
 from concordance.facts.graph import Pair, Way
 from concordance.facts.write import Writer
 from concordance.forked import undisturbed
 from concordance.link.loading import BY_FILE
-from concordance.model import Category, unpacked
 from concordance.passes import clusters, cycles, layers, rank, tested
 
 _NO_USERS = frozenset((Category.TEST, Category.EXAMPLE, Category.BENCHMARK, Category.DOCUMENTATION))

@@ -23,10 +23,11 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from concordance import batch, bridging, freshness, linking, naming, noted, parallel, passing, scratch
-from concordance.collect import history, patterns, ruff, source
+from concordance.base.config import Config, cache_folder
+from concordance.base.errors import ConcordanceError, StoreBroken, ToolFailed
+from concordance.base.model import Entry, File, Finding
+from concordance.collect import history, path_patterns, ruff, walk
 from concordance.collect.classify import header_language
-from concordance.config import Config, cache_folder
-from concordance.errors import ConcordanceError, StoreBroken, ToolFailed
 from concordance.extract import engine, macros, ruffrules, rulebook
 from concordance.facts import lock, times, versions
 from concordance.facts.cache import Cache
@@ -35,7 +36,6 @@ from concordance.facts.handed import Reading
 from concordance.facts.known import Known, known
 from concordance.facts.write import Writer
 from concordance.kept import Kept
-from concordance.model import Entry, File, Finding
 from concordance.storeplace import make_store
 
 GENERATED = "generated"  # the folder in it of the store of the program's own pages
@@ -81,7 +81,7 @@ class Build:
     progress: Progress = quiet
     summary: Summary = field(default_factory=Summary)
     pages: list[Entry] | None = None  # of the program itself, which are otherwise passed over: only these are read
-    walked: source.Walked | None = None  # the files, where somebody knows them who follows the disk
+    walked: walk.Walked | None = None  # the files, where somebody knows them who follows the disk
     seen: list[File] = field(default_factory=list)  # those that were read
     kept: Kept = field(default_factory=Kept)  # what the last build of this process left, where it is one that stays
 
@@ -89,10 +89,10 @@ class Build:
         """Brings the store up to date."""
         with self._step("collect"):
             began = time.time_ns()
-            found = (self.pages, {}) if self.pages is not None else self.walked or source.walked(self.root)
+            found = (self.pages, {}) if self.pages is not None else self.walked or walk.walked(self.root)
             entries, self.summary.passed = found
             if self.pages is None:
-                entries, self.summary.left_out = patterns.chosen(entries, self.config)
+                entries, self.summary.left_out = path_patterns.chosen(entries, self.config)
             entries = freshness.with_known_times(entries, began)
             folder = make_store(self.root, GENERATED if self.pages is not None else "")
         self.summary.files = len(entries)

@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from concordance import forked, parallel
-from concordance.config import Book, Config
+from concordance.base.config import Book, Config
 from concordance.facts.read import Facts
 from concordance.query.index import Index
 from concordance.render.summary import BookSummary

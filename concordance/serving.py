@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 
 from concordance import api, showing
-from concordance.config import Book, of_site
+from concordance.base.config import Book, of_site
 from concordance.query.answers import Row
 from concordance.query.index import Index
 from concordance.serve.crew import End

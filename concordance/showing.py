@@ -9,12 +9,13 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from concordance import differing, plugins
-from concordance.blocks import Block, Heading, Mono, Page, Ref, To
-from concordance.config import Config
-from concordance.errors import UserError
+from concordance import differing
+from concordance.base import plugins
+from concordance.base.blocks import Block, Heading, Mono, Page, Ref, To
+from concordance.base.config import Config
+from concordance.base.errors import UserError
+from concordance.base.model import File
 from concordance.facts.read import Place
-from concordance.model import File
 from concordance.query.about import about
 from concordance.query.answers import Row
 from concordance.query.changed.told import all_rows, told

@@ -11,15 +11,15 @@ import os
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from concordance.blocks import Ref, To
-from concordance.collect import own, source, tools
-from concordance.errors import ToolFailed
+from concordance.base.blocks import Ref, To
+from concordance.base.errors import ToolFailed
+from concordance.base.version import VERSION
+from concordance.collect import own_output, subprocesses, walk
 from concordance.facts.read import Facts
 from concordance.render import manifest
 from concordance.render.addresses import Addresses
 from concordance.render.manifest import Written
 from concordance.render.summary import BookSummary, Compared, Stale
-from concordance.version import VERSION
 
 CHANGES, APPEARS, VANISHES = "changes", "appears", "vanishes"
 _NAMED = 3  # files that a reason names
@@ -61,7 +61,7 @@ def explained(root: str, folder: str, out: str, made: BookSummary) -> Compared:
         found.stale.append(Stale(page, APPEARS if page in missing else CHANGES, why))
     found.stale += [Stale(page, VANISHES, _gone(page, found.sources)) for page in made.gone]
     if not found.stale:
-        found.stale.append(Stale(own.MANIFEST, CHANGES, "it does not list the pages as they are"))
+        found.stale.append(Stale(own_output.MANIFEST, CHANGES, "it does not list the pages as they are"))
     found.stale.sort()
     return found
 
@@ -103,13 +103,13 @@ def _general(sources: dict[str, str], unfinished: bool, version: str) -> str:
 def _ignored(root: str, out: str, pages: Iterable[str]) -> set[str]:
     """The pages that git would not take along with the rest."""
     inside = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
-    if inside.split("/")[0] in ("..", source.OWN_FOLDER) or not source.is_in_git(root):
+    if inside.split("/")[0] in ("..", walk.OWN_FOLDER) or not walk.is_in_git(root):
         return set()
     asked = {page if inside == "." else f"{inside}/{page}": page for page in pages}
     found: set[str] = set()
     for part in _parts(asked):
         try:
-            with tools.running_git(root, "check-ignore", "-z", "--stdin", "--no-index") as git:
+            with subprocesses.running_git(root, "check-ignore", "-z", "--stdin", "--no-index") as git:
                 git.say(b"".join(os.fsencode(path) + b"\0" for path in part))
                 git.input.close()
                 said = git.output.read()

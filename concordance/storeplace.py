@@ -14,8 +14,8 @@ import os
 import stat
 from contextlib import closing, suppress
 
-from concordance.confined import ConfinedFolder, NotFollowed, split
-from concordance.errors import NoPermission, StoreFailed, UserError
+from concordance.base.confined_folder import ConfinedFolder, NotFollowed, split
+from concordance.base.errors import NoPermission, StoreFailed, UserError
 
 FOLDER = ".concordance"
 VARIABLE = "CONCORDANCE_STORE"

@@ -17,11 +17,11 @@ from urllib.parse import quote
 
 import click
 
+from concordance.base.characters import visible
 from concordance.pipeline import Summary
 from concordance.query.answers import Answer, Row
 from concordance.query.totals import Totals
 from concordance.render.summary import BookSummary, Compared, Verified
-from concordance.signs import visible
 from concordance.storeplace import store_path
 
 # What a row is shows in its colour; the word beside it says the same without.

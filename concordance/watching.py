@@ -17,9 +17,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from concordance import api, forked, writing
-from concordance.collect import history, relist, source
-from concordance.config import Book
-from concordance.errors import ConcordanceError, NotARepository
+from concordance.base.config import Book
+from concordance.base.errors import ConcordanceError, NotARepository
+from concordance.collect import history, relist, walk
 from concordance.following import POLL, Changes, Follower, Notified, Polled
 from concordance.memory import Memory
 from concordance.pipeline import Progress, Summary
@@ -64,7 +64,7 @@ class Current:
         """`wishes` is asked before each update: the owners may set something else meanwhile. Without any, there is no
         book, and the store alone is kept current."""
         self.root, self.out, self.wishes, self.jobs, self.progress = root, out, wishes, jobs, progress
-        self._walked: source.Walked | None = None
+        self._walked: walk.Walked | None = None
         self._memory = Memory()
         self._head = ""
         self._written = ""  # the folder that the last book was written into
@@ -79,7 +79,7 @@ class Current:
     def _update(self, paths: Collection[str], whole: bool) -> Update | None:
         began = time.perf_counter()
         before, head = self._walked, history.head(self.root)
-        walked = source.walked(self.root) if whole or before is None else self._relisted(before, paths)
+        walked = walk.walked(self.root) if whole or before is None else self._relisted(before, paths)
         known = {entry.path for entry in before[0]} if before is not None and paths else frozenset[str]()
         if self._is_same(walked, before) and head == self._head and known.isdisjoint(paths):
             return None
@@ -94,13 +94,13 @@ class Current:
         self._updates += 1
         return Update(summary, book, time.perf_counter() - began, self._updates == 1)
 
-    def _made(self, walked: source.Walked) -> tuple[Summary, BookSummary]:
+    def _made(self, walked: walk.Walked) -> tuple[Summary, BookSummary]:
         if self.wishes is None:
             summary = api.build(self.root, self.jobs, self.progress, walked, self._memory)
             return summary, BookSummary(self.folder())
         return api.book(self.root, self.out, self.wishes(), self.jobs, self.progress, walked, self._memory)
 
-    def _is_same(self, walked: source.Walked, before: source.Walked | None) -> bool:
+    def _is_same(self, walked: walk.Walked, before: walk.Walked | None) -> bool:
         """Whether nothing changed but our own book, whose pages are counted but are no files."""
         if before is None or walked[0] != before[0]:
             return False
@@ -119,19 +119,19 @@ class Current:
 
     def look(self) -> object:
         """What differs when something has changed."""
-        return source.walked(self.root), history.head(self.root)
+        return walk.walked(self.root), history.head(self.root)
 
     def folder(self) -> str:
         """The folder of the book."""
         return self._written or api.book_folder(self.root, self.out)
 
-    def _relisted(self, before: source.Walked, paths: Collection[str]) -> source.Walked:
+    def _relisted(self, before: walk.Walked, paths: Collection[str]) -> walk.Walked:
         entries, passed = before
         now = None if _in_book(before, paths) else relist.relisted(self.root, entries, paths)
-        return source.walked(self.root) if now is None else (now, passed)
+        return walk.walked(self.root) if now is None else (now, passed)
 
 
-def _in_book(walked: source.Walked, paths: Collection[str]) -> bool:
+def _in_book(walked: walk.Walked, paths: Collection[str]) -> bool:
     """Whether one of some paths is a page, or a file beside pages."""
     books = tuple(f"{folder}/" if folder else "" for folder in walked[1])
     return any(path.startswith(books) for path in paths)
@@ -151,7 +151,7 @@ class Watch:
     def run(self) -> None:
         """Goes on until it is interrupted."""
         if not os.path.isdir(self.current.root):
-            source.walked(self.current.root)  # says what is wrong with it
+            walk.walked(self.current.root)  # says what is wrong with it
         changes = Changes(whole=True)
         try:
             while True:

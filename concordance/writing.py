@@ -15,17 +15,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
-from concordance import forked, parallel, plugins
-from concordance.blocks import Page, Ref, To
-from concordance.collect.own import MANIFEST
-from concordance.config import Book, Config, of_site
-from concordance.confined import ConfinedFolder
-from concordance.errors import BookFailed, NoPermission, UserError
+from concordance import forked, parallel
+from concordance.base import plugins
+from concordance.base.blocks import Page, Ref, To
+from concordance.base.config import Book, Config, of_site
+from concordance.base.confined_folder import ConfinedFolder
+from concordance.base.errors import BookFailed, NoPermission, UserError
+from concordance.base.model import Entry
+from concordance.collect.own_output import MANIFEST
 from concordance.facts import versions
 from concordance.facts.pagenotes import Made, PageNotes, Subject, packed
 from concordance.facts.read import Facts
 from concordance.memory import Known, Memory
-from concordance.model import Entry
 from concordance.query.choosing import Chooser
 from concordance.query.folders import folders
 from concordance.query.index import Index

@@ -25,7 +25,7 @@ these rules.
 """
 
 SECTIONS = [
-    ("Left of all stages", ["startup.py", "plainfile.py", "kinds.py", "model.py", "errors.py", "confined.py", "config.py", "plugins.py"]),
+    ("Left of all stages", ["base/startup.py", "base/regular_file.py", "base/kinds.py", "base/model.py", "base/errors.py", "base/confined_folder.py", "base/config.py", "base/plugins.py"]),
     ("collect: from a repository to its files", ["collect"]),
     ("extract: from one file's text to its facts", ["extract"]),
     ("facts: the store", ["facts"]),

@@ -16,8 +16,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from concordance import api, checking
-from concordance.collect import encoding, own
-from concordance.config import Book, Config
+from concordance.base.config import Book, Config
+from concordance.collect import encoding, own_output
 from concordance.pipeline import quiet
 from concordance.render import manifest
 from concordance.render.summary import Problem
@@ -52,7 +52,7 @@ def contents(out: Path) -> dict[str, bytes]:
 
 def pages(out: Path) -> dict[str, str]:
     """Every page of a book."""
-    return {path: data.decode() for path, data in contents(out).items() if own.is_page(path)}
+    return {path: data.decode() for path, data in contents(out).items() if own_output.is_page(path)}
 
 
 def inline(tokens: list[Token]) -> Iterator[Token]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
+from concordance.base.model import FileFacts, Symbol
 from concordance.extract.engine import extract
-from concordance.model import FileFacts, Symbol
 
 HOME = Path(__file__).parent / "cases"
 _FENCE = re.compile(r"^(`{3,}|~{3,})[ \t]*(\S*)[ \t]*(.*?)[ \t]*\n(.*?)^\1[ \t]*$", re.M | re.S)

@@ -14,7 +14,7 @@ from pathlib import Path
 import program
 import pytest
 
-from concordance import forks
+from concordance.base import forks
 
 _TASKS = forks._tasks
 _OF_THE_RUNNER = frozenset(_TASKS()) - {threading.main_thread().native_id}

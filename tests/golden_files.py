@@ -11,10 +11,10 @@ from pathlib import Path
 
 from bench import ctags, python
 from concordance import api
-from concordance.config import Book, Config
+from concordance.base.config import Book, Config
+from concordance.base.model import File, FileFacts, Role, Trust, unpacked
 from concordance.extract.engine import language_of
 from concordance.facts.read import Facts
-from concordance.model import File, FileFacts, Role, Trust, unpacked
 from concordance.pipeline import Build
 from concordance.query.answers import qualified
 from concordance.render import manifest

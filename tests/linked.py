@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from concordance.base.model import Category, File, FileFacts, Trust, unpacked
 from concordance.extract import engine, macros
 from concordance.facts.handed import Linkable
 from concordance.facts.linkrows import LinkedFile
 from concordance.facts.pack import pack, unpack_links
 from concordance.link.linker import Linker
 from concordance.link.tree import Tree
-from concordance.model import Category, File, FileFacts, Trust, unpacked
 
 
 class Repository:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from concordance import batch, bridging, naming, passing
-from concordance.config import Config
+from concordance.base.config import Config
+from concordance.base.model import Entry, unpacked
 from concordance.extract import macros
 from concordance.facts import schema
 from concordance.facts.crossed import bridges_from
@@ -25,7 +26,6 @@ from concordance.facts.write import Writer
 from concordance.link.ckept import Kept
 from concordance.link.linker import Linker
 from concordance.linking import Linking
-from concordance.model import Entry, unpacked
 
 
 class _Here(Linking):

@@ -10,7 +10,7 @@ import books
 import program
 import pytest
 
-from concordance.blocks import Ref, To
+from concordance.base.blocks import Ref, To
 from concordance.render.addresses import Addresses, anchor, claims_of, slug
 
 WHOLE = [Ref(To.LETTERS, ""), Ref(To.BOOK, ""), Ref(To.REPORT, "")]

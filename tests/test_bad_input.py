@@ -20,7 +20,7 @@ import pytest
 from program import age, ask, build, concord, crowd, dump, git, ledger, write
 
 from concordance import batch
-from concordance.config import Config
+from concordance.base.config import Config
 from concordance.extract import engine
 from concordance.facts.read import Facts
 from concordance.pipeline import Build

@@ -13,10 +13,10 @@ import pytest
 from program import GIT, git, sample, write
 
 from concordance import api
+from concordance.base.config import Book
 from concordance.collect import blame as blames
-from concordance.collect.aligned import aligned
 from concordance.collect.blame import Blame, blame, head
-from concordance.config import Book
+from concordance.collect.line_diff import aligned
 from concordance.facts.read import Facts
 from concordance.query.index import Index
 from concordance.serve.site import Site, opened

@@ -15,8 +15,9 @@ import books
 import program
 import pytest
 
-from concordance import api, confined
-from concordance.blocks import (
+from concordance import api
+from concordance.base import confined_folder
+from concordance.base.blocks import (
     Cite,
     Code,
     Heading,
@@ -32,12 +33,12 @@ from concordance.blocks import (
     Text,
     To,
 )
-from concordance.errors import BookFailed
+from concordance.base.characters import visible
+from concordance.base.errors import BookFailed
 from concordance.query.pages import file as file_pages
 from concordance.render import links, manifest
 from concordance.render.addresses import Addresses, claims_of
 from concordance.render.formats import markdown
-from concordance.signs import visible
 
 # --- what is not ours
 
@@ -129,7 +130,7 @@ def test_a_full_disk(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         renamed(source, target)
 
     with monkeypatch.context() as patch:
-        patch.setattr(confined.os, "rename", full)  # also in the workers, which are forked
+        patch.setattr(confined_folder.os, "rename", full)  # also in the workers, which are forked
         with pytest.raises(BookFailed, match=r"No space left.*Free some space"):
             books.write(repo, repo / "docs")
     assert books.contents(repo / "docs") == first

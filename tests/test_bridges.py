@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from cases import examples
 
-from concordance.config import Config
+from concordance.base.config import Config
+from concordance.base.model import Trust
 from concordance.facts.crossed import bridges_from
 from concordance.facts.read import Facts
-from concordance.model import Trust
 from concordance.pipeline import Build
 from concordance.storeplace import FOLDER
 

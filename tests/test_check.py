@@ -16,7 +16,7 @@ import tree_sitter_yaml
 from program import concord, git
 
 from concordance import api
-from concordance.config import Book
+from concordance.base.config import Book
 from concordance.render.summary import Compared
 
 ROOT = Path(__file__).parent.parent
@@ -225,7 +225,7 @@ def test_yaml_of_the_documentation_is_valid() -> None:
 
 
 def test_the_version_of_the_documentation_is_ours() -> None:
-    from concordance.version import VERSION
+    from concordance.base.version import VERSION
 
     text = (ROOT / "docs/ci.md").read_text()
     assert f"--branch v{VERSION} " in text

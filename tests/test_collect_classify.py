@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from concordance.base.model import Category, Language, Skip
 from concordance.collect.classify import Classifier, decode, header_language
-from concordance.model import Category, Language, Skip
 
 LANGUAGES = (
     Language("python", "Python", (".py", ".pyi", ".pyw"), (), ("python", "pypy")),

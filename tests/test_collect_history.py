@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from concordance.base.model import Change
 from concordance.collect.history import History, history
-from concordance.model import Change
 
 START = 1_700_000_000
 

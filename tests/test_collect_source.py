@@ -20,9 +20,9 @@ from typing import Any
 
 import pytest
 
-from concordance.collect import changes, history, source, tools
-from concordance.errors import NoPermission, NotARepository, ToolFailed, UnknownRevision, Unreadable, UserError
-from concordance.model import Entry, Skip
+from concordance.base.errors import NoPermission, NotARepository, ToolFailed, UnknownRevision, Unreadable, UserError
+from concordance.base.model import Entry, Skip
+from concordance.collect import changes, history, subprocesses, walk
 
 NOBODY = 65534
 
@@ -61,11 +61,11 @@ def repo(tmp_path: Path) -> Path:
 
 
 def paths(folder: Path) -> list[str]:
-    return [entry.path for entry in source.walk(str(folder))]
+    return [entry.path for entry in walk.walk(str(folder))]
 
 
 def by_path(folder: Path) -> dict[str, Entry]:
-    return {entry.path: entry for entry in source.walk(str(folder))}
+    return {entry.path: entry for entry in walk.walk(str(folder))}
 
 
 # What belongs to a git work tree
@@ -83,7 +83,7 @@ def test_tracked_and_untracked_but_not_ignored(repo: Path) -> None:
 def test_size_and_time(repo: Path) -> None:
     write(repo, "a.py", text="12345")
     os.utime(repo / "a.py", ns=(1, 123_456_789_000_000_001))
-    (entry,) = source.walk(str(repo))
+    (entry,) = walk.walk(str(repo))
     found = (repo / "a.py").stat()
     assert entry == Entry("a.py", 5, 123_456_789_000_000_001, altered=found.st_ctime_ns, inode=found.st_ino)
 
@@ -185,7 +185,7 @@ def test_a_broken_repository_says_so(repo: Path) -> None:
     git(repo, "add", "a")
     (repo / ".git/index").write_bytes(b"DIRC nonsense")
     with pytest.raises(ToolFailed, match="index"):
-        source.walk(str(repo))
+        walk.walk(str(repo))
 
 
 # The ledger
@@ -215,7 +215,7 @@ def test_every_listed_file_once(repo: Path) -> None:
     found = [os.fsencode(path) for path in paths(repo)]
     assert found == sorted(set(listed))
     assert len(found) == 2 * len(names) + 1
-    assert all(source.read(str(repo), entry) for entry in source.walk(str(repo)))
+    assert all(walk.read(str(repo), entry) for entry in walk.walk(str(repo)))
 
 
 @pytest.mark.skipif("CONCORDANCE_CORPUS" not in os.environ, reason="needs a large repository")
@@ -223,7 +223,7 @@ def test_a_large_repository_fast() -> None:
     root = os.environ["CONCORDANCE_CORPUS"]
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True).stdout.split(b"\0")[:-1]
     start = time.perf_counter()
-    found = {os.fsencode(entry.path) for entry in source.walk(root)}
+    found = {os.fsencode(entry.path) for entry in walk.walk(root)}
     assert time.perf_counter() - start < 0.15 + len(listed) * 15e-6
     assert found >= set(listed)
 
@@ -258,7 +258,7 @@ def test_folders_500_deep(tmp_path: Path, in_git: bool) -> None:
     deep = "/".join(["d"] * 500)
     write(tmp_path, f"{deep}/a")
     assert paths(tmp_path) == [f"{deep}/a"]
-    assert source.read(str(tmp_path), Entry(f"{deep}/a", 2, 0)) == b"x\n"
+    assert walk.read(str(tmp_path), Entry(f"{deep}/a", 2, 0)) == b"x\n"
 
 
 def test_a_path_longer_than_the_system_takes_is_in_the_ledger(tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_a_path_longer_than_the_system_takes_is_in_the_ledger(tmp_path: Path) ->
         at = below
     os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=at))
     os.close(at)
-    (entry,) = source.walk(str(tmp_path))
+    (entry,) = walk.walk(str(tmp_path))
     assert (entry.skip, entry.note) == (Skip.UNREADABLE, "File name too long")
     shutil.rmtree(tmp_path / ("n" * 200), ignore_errors=True)
 
@@ -335,7 +335,7 @@ def test_a_folder_that_became_a_link(repo: Path, tmp_path: Path) -> None:
     (repo / "folder").symlink_to("/etc")
     assert paths(repo) == ["a", "folder"]
     with pytest.raises(Unreadable, match="folder/passwd"):
-        source.read(str(repo), Entry("folder/passwd", 1, 1))
+        walk.read(str(repo), Entry("folder/passwd", 1, 1))
 
 
 @pytest.mark.parametrize("in_git", [False, True])
@@ -350,7 +350,7 @@ def test_special_files(tmp_path: Path, in_git: bool) -> None:
     assert list(entries) == ["pipe", "regular"]
     assert (entries["pipe"].skip, entries["pipe"].note) == (Skip.UNREADABLE, "a named pipe")
     with pytest.raises(Unreadable, match="no longer a regular file"):
-        source.read(str(tmp_path), Entry("pipe", 1, 1))
+        walk.read(str(tmp_path), Entry("pipe", 1, 1))
 
 
 def test_a_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -366,18 +366,18 @@ def test_a_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_reading(tmp_path: Path) -> None:
     write(tmp_path, "sub/a", text="0123456789")
     root, entry = str(tmp_path), Entry("sub/a", 10, 0)
-    assert source.read(root, entry) == b"0123456789"
-    assert source.read(root, entry, 4) == b"0123"
+    assert walk.read(root, entry) == b"0123456789"
+    assert walk.read(root, entry, 4) == b"0123"
     with pytest.raises(Unreadable) as caught:
-        source.read(root, Entry("sub/gone", 1, 1))
+        walk.read(root, Entry("sub/gone", 1, 1))
     assert (caught.value.path, caught.value.reason) == ("sub/gone", "No such file or directory")
     (tmp_path / "link").symlink_to("sub/a")
     with pytest.raises(Unreadable, match="symbolic link"):
-        source.read(root, Entry("link", 1, 1))
+        walk.read(root, Entry("link", 1, 1))
     with pytest.raises(Unreadable, match="sub"):
-        source.read(root, Entry("sub", 1, 1))
+        walk.read(root, Entry("sub", 1, 1))
     with pytest.raises(Unreadable):
-        source.read(root, Entry("nul\0byte", 1, 1))
+        walk.read(root, Entry("nul\0byte", 1, 1))
 
 
 # Bad input
@@ -387,7 +387,7 @@ def test_a_path_that_cannot_be_documented(tmp_path: Path) -> None:
     write(tmp_path, "file")
     for path, message in ((tmp_path / "none", "does not exist"), (tmp_path / "file", "is a file")):
         with pytest.raises(NotARepository, match=message) as caught:
-            source.walk(str(path))
+            walk.walk(str(path))
         assert caught.value.what_to_do
         assert caught.value.exit_code == 2
         assert isinstance(caught.value, UserError)
@@ -396,7 +396,7 @@ def test_a_path_that_cannot_be_documented(tmp_path: Path) -> None:
 def test_a_bare_repository(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "--bare", "bare.git")
     with pytest.raises(NotARepository, match="bare") as caught:
-        source.walk(str(tmp_path / "bare.git"))
+        walk.walk(str(tmp_path / "bare.git"))
     assert "git clone" in caught.value.what_to_do
 
 
@@ -446,12 +446,12 @@ def test_an_unreadable_folder_does_not_stop_the_walk(open_folder: Path, in_git: 
     prefix = "" if below else "sub/"
 
     def ask() -> object:
-        entries = source.walk(root)
+        entries = walk.walk(root)
         problems = []
         for entry in entries:
             if not entry.skip:
                 try:
-                    source.read(root, entry)
+                    walk.read(root, entry)
                 except Unreadable as error:
                     problems.append([error.path, error.reason])
         return [[entry.path, entry.skip, entry.note] for entry in entries], problems
@@ -471,7 +471,7 @@ def test_a_repository_that_may_not_be_read(open_folder: Path) -> None:
 
     def ask() -> object:
         try:
-            source.walk(str(open_folder / "shut"))
+            walk.walk(str(open_folder / "shut"))
         except NoPermission as error:
             return [error.message, error.what_to_do, error.exit_code]
         return None
@@ -527,9 +527,9 @@ def test_nothing_that_a_repository_names_is_run(repo: Path, tmp_path: Path) -> N
 
     assert paths(repo) == [".gitattributes", "a"]
     assert [change.path for change in history.history(str(repo)).changes] == ["a"]
-    assert [entry.skip for entry in source.tree(str(repo), "HEAD")] == [Skip.UNREADABLE]
+    assert [entry.skip for entry in walk.tree(str(repo), "HEAD")] == [Skip.UNREADABLE]
     with pytest.raises((Unreadable, ToolFailed)):
-        list(source.blobs(str(repo), [blob]))
+        list(walk.blobs(str(repo), [blob]))
     assert changes.changed_lines(str(repo)).keys() == {".gitattributes", "a"}
     assert not trace.exists(), trace.read_text()
 
@@ -583,12 +583,12 @@ def test_a_tree_at_a_revision(repo: Path) -> None:
     git(repo, "tag", "old")
     write(repo, "a", "new", text="newer\n")
     commit(repo)
-    entries = {entry.path: entry for entry in source.tree(str(repo), "old")}
+    entries = {entry.path: entry for entry in walk.tree(str(repo), "old")}
     assert list(entries) == ["a", "link", "sub/b", "sub/line\nbreak"]
     assert (entries["a"].size, entries["a"].blob) == (4, git(repo, "rev-parse", "old:a").strip())
     assert (entries["link"].skip, entries["link"].note) == (Skip.SYMLINK, "points to sub/b")
-    assert list(source.blobs(str(repo), [entries["a"].blob, entries["link"].blob])) == [b"old\n", b"sub/b"]
-    assert [entry.path for entry in source.tree(str(repo / "sub"), "old")] == ["b", "line\nbreak"]
+    assert list(walk.blobs(str(repo), [entries["a"].blob, entries["link"].blob])) == [b"old\n", b"sub/b"]
+    assert [entry.path for entry in walk.tree(str(repo / "sub"), "old")] == ["b", "line\nbreak"]
 
 
 @pytest.mark.parametrize("revision", ["nothing", "--help", "-r", "HEAD:a", ""])
@@ -596,20 +596,20 @@ def test_an_unknown_revision(repo: Path, revision: str) -> None:
     write(repo, "a")
     commit(repo)
     with pytest.raises(UnknownRevision) as caught:
-        source.tree(str(repo), revision)
+        walk.tree(str(repo), revision)
     assert caught.value.exit_code == 2
 
 
 def test_no_revisions_in_a_plain_folder(tmp_path: Path) -> None:
     with pytest.raises(NotARepository):
-        source.tree(str(tmp_path), "HEAD")
+        walk.tree(str(tmp_path), "HEAD")
 
 
 def test_a_blob_that_is_not_there(repo: Path, tmp_path: Path) -> None:
     with pytest.raises(Unreadable):
-        list(source.blobs(str(repo), ["1" * 40]))
+        list(walk.blobs(str(repo), ["1" * 40]))
     with pytest.raises(ToolFailed):
-        list(source.blobs(str(tmp_path), ["1" * 40]))
+        list(walk.blobs(str(tmp_path), ["1" * 40]))
 
 
 # The root, and the tools
@@ -617,22 +617,22 @@ def test_a_blob_that_is_not_there(repo: Path, tmp_path: Path) -> None:
 
 def test_the_repository_that_holds_a_path(repo: Path, tmp_path: Path) -> None:
     write(repo, "a/b/c")
-    assert source.find_root(str(repo / "a/b")) == str(repo)
-    assert source.find_root(str(repo / "a/b/c")) == str(repo)
+    assert walk.find_root(str(repo / "a/b")) == str(repo)
+    assert walk.find_root(str(repo / "a/b/c")) == str(repo)
     (repo / "a/.concordance").mkdir()
-    assert source.find_root(str(repo / "a/b")) == str(repo / "a")
-    assert source.find_root(str(tmp_path)) == str(tmp_path)
+    assert walk.find_root(str(repo / "a/b")) == str(repo / "a")
+    assert walk.find_root(str(tmp_path)) == str(tmp_path)
 
 
 def test_running_a_program(tmp_path: Path) -> None:
     write = "import sys; sys.stderr.write('e' * 300_000); sys.stdout.write('o' * 300_000)"
-    assert b"".join(tools.run([sys.executable, "-c", write], str(tmp_path))) == b"o" * 300_000
+    assert b"".join(subprocesses.run([sys.executable, "-c", write], str(tmp_path))) == b"o" * 300_000
     with pytest.raises(ToolFailed, match=r"exit code 3\): too bad"):
-        list(tools.run([sys.executable, "-c", "import sys; sys.stderr.write('too bad'); sys.exit(3)"], str(tmp_path)))
+        list(subprocesses.run([sys.executable, "-c", "import sys; sys.stderr.write('too bad'); sys.exit(3)"], str(tmp_path)))
     with pytest.raises(ToolFailed, match="not installed"):
-        list(tools.run(["no-such-program"], str(tmp_path)))
+        list(subprocesses.run(["no-such-program"], str(tmp_path)))
     with pytest.raises(ToolFailed, match="does not start"):
-        list(tools.run([sys.executable], str(tmp_path / "none")))
+        list(subprocesses.run([sys.executable], str(tmp_path / "none")))
 
 
 def test_errors_come_whole_out_of_another_process() -> None:
@@ -642,6 +642,6 @@ def test_errors_come_whole_out_of_another_process() -> None:
 
 
 def test_a_program_that_is_not_read_to_its_end_is_stopped(tmp_path: Path) -> None:
-    pieces = tools.run([sys.executable, "-c", "while True: print('x' * 1000)"], str(tmp_path))
+    pieces = subprocesses.run([sys.executable, "-c", "while True: print('x' * 1000)"], str(tmp_path))
     assert next(pieces)
     pieces.close()  # type: ignore[attr-defined]

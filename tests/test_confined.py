@@ -11,10 +11,11 @@ import books
 import program
 import pytest
 
-from concordance import api, confined
-from concordance.collect.own import CLAIM
-from concordance.confined import ConfinedFolder, NotFollowed, NotRegular, is_inside, split
-from concordance.errors import UserError
+from concordance import api
+from concordance.base import confined_folder
+from concordance.base.confined_folder import ConfinedFolder, NotFollowed, NotRegular, is_inside, split
+from concordance.base.errors import UserError
+from concordance.collect.own_output import CLAIM
 from concordance.facts.fulltext import TextWriter
 from concordance.render import manifest
 from concordance.render.tray import Tray
@@ -76,10 +77,10 @@ def test_a_folder_that_somebody_removed_meanwhile(base: ConfinedFolder) -> None:
 
 def test_more_folders_than_descriptors_are_cached(base: ConfinedFolder) -> None:
     before = len(os.listdir("/proc/self/fd"))
-    for number in range(2 * confined._CACHED):
+    for number in range(2 * confined_folder._CACHED):
         base.write("aside/1", f"f{number}/deep/a", b"a")
-    assert len(os.listdir("/proc/self/fd")) <= before + confined._CACHED
-    assert all(base.read(f"f{number}/deep/a") == b"a" for number in range(2 * confined._CACHED))
+    assert len(os.listdir("/proc/self/fd")) <= before + confined_folder._CACHED
+    assert all(base.read(f"f{number}/deep/a") == b"a" for number in range(2 * confined_folder._CACHED))
     base.close()
     assert len(os.listdir("/proc/self/fd")) < before + 2
 

@@ -11,8 +11,8 @@ from urllib.parse import unquote
 import pytest
 
 from concordance import api
-from concordance.blocks import Heading, Page, Ref, To
-from concordance.config import Book
+from concordance.base.blocks import Heading, Page, Ref, To
+from concordance.base.config import Book
 from concordance.facts.read import Facts
 from concordance.query.cards import cards
 from concordance.query.definitions import has_page, with_pages

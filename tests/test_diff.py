@@ -13,9 +13,9 @@ import program
 import pytest
 
 from concordance import api
+from concordance.base.config import Config
+from concordance.base.errors import NotARepository, UnknownRevision, UserError
 from concordance.collect import revisions
-from concordance.config import Config
-from concordance.errors import NotARepository, UnknownRevision, UserError
 from concordance.extract import engine
 from concordance.query.changed.across import Gone, elsewhere
 from concordance.query.changed.files import alike_content, same_content

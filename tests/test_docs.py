@@ -9,7 +9,7 @@ from pathlib import Path
 import architecture
 import pytest
 
-from concordance import plugins
+from concordance.base import plugins
 from concordance.cli import COMMANDS, cli
 from concordance.extract import engine
 

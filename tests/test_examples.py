@@ -8,8 +8,8 @@ import program
 import pytest
 from program import concord, write
 
+from concordance.base.model import Import
 from concordance.facts.read import Facts
-from concordance.model import Import
 from concordance.query.examplecuts import cut, doctest, import_line, sample
 from concordance.query.examples import Example, examples
 from concordance.query.index import Index

@@ -18,7 +18,7 @@ import pytest
 from program import build, write
 
 from concordance import parallel, scratch
-from concordance.errors import NoPermission, StoreFailed
+from concordance.base.errors import NoPermission, StoreFailed
 from concordance.facts import lock
 
 # Runs a script in a process that has no thread but its first, which a test run need not have.
@@ -148,7 +148,7 @@ print(mine, theirs)
 def test_only_one_module_forks() -> None:
     package = Path(program.TREE / "concordance")
     for path in package.rglob("*.py"):
-        if path.name != "forks.py":
+        if path.name != "base/forks.py":
             text = path.read_text()
             for word in ("os.fork", 'get_context("fork")', "multiprocessing.Process", "ForkContext", "ForkProcess"):
                 assert word not in text, f"{path} has {word}"

@@ -17,8 +17,8 @@ from program import git, ledger, write
 
 from bench import hostile
 from concordance import api
-from concordance.collect import source
-from concordance.config import Book
+from concordance.base.config import Book
+from concordance.collect import walk
 
 OUT = Path(".concordance/book")
 
@@ -26,7 +26,7 @@ OUT = Path(".concordance/book")
 def held(folder: Path) -> Any:
     """Builds with the book: every file is in the ledger, every page can be made, and `verify` finds nothing amiss."""
     written = books.write(folder, folder / OUT)
-    listed = {entry.path for entry in source.walk(str(folder))}
+    listed = {entry.path for entry in walk.walk(str(folder))}
     assert set(ledger(folder)) == listed
     assert books.problems(folder, folder / OUT) == []
     assert written.pages >= 2 * len(listed)
@@ -167,7 +167,7 @@ def test_what_is_no_file(folder: Path, tmp_path: Path) -> None:
 def test_files_that_change_between_the_list_and_the_reading(folder: Path, how: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     write(folder, program.SAMPLE)
     program.age(folder)
-    walked = source.walked
+    walked = walk.walked
 
     def listed(root: str) -> Any:
         found = walked(root)
@@ -175,7 +175,7 @@ def test_files_that_change_between_the_list_and_the_reading(folder: Path, how: s
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(source, "walked", listed)
+        patch.setattr(walk, "walked", listed)
         books.write(folder, folder / OUT)
     held(folder)
 
@@ -186,7 +186,7 @@ def test_files_that_change_between_the_store_and_the_pages(folder: Path, how: st
     program.age(folder)
     summary = api.build(str(folder))
     harm(folder, how, tmp_path)
-    from concordance.config import Config
+    from concordance.base.config import Config
 
     written = api._write(str(folder), str(folder / OUT), Book(), Config(jobs=1), summary, lambda *_: None)
     assert written.failed == []
@@ -240,7 +240,7 @@ def test_a_book_in_a_folder_that_is_full_of_others(folder: Path) -> None:
     """Pages never take the place of files, whatever these are called."""
     hostile.odd_names(folder, 1)
     (folder / "manifest.json").write_text("{}")
-    before = {path: (folder / os.fsdecode(path)).read_bytes() for path in map(os.fsencode, (e.path for e in source.walk(str(folder))))}
+    before = {path: (folder / os.fsdecode(path)).read_bytes() for path in map(os.fsencode, (e.path for e in walk.walk(str(folder))))}
     said = program.concord("build", folder, "--out", folder, code=2).stderr
     assert "holds files that Concordance did not write" in said
     for path, data in before.items():

@@ -13,7 +13,7 @@ import webpages
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from concordance.blocks import (
+from concordance.base.blocks import (
     Anchor,
     Block,
     Cite,
@@ -35,13 +35,13 @@ from concordance.blocks import (
     Text,
     To,
 )
+from concordance.base.characters import visible
 from concordance.query.markup import markdown as authors
 from concordance.render import authored
 from concordance.render.addresses import Addresses
 from concordance.render.formats import html, markdown
 from concordance.render.plainwords import plain_html
 from concordance.render.siteaddresses import SiteAddresses
-from concordance.signs import visible
 
 PATHS = ["a.py", "b/c.py", "b/d.yaml"]
 SITE = SiteAddresses(PATHS, "/repo", "/repo/book", frozenset(["b/d.yaml"]))

@@ -14,12 +14,12 @@ import pytest
 from program import git, write
 
 from concordance import api
-from concordance.blocks import Doc, Graph, Heading, Item, Items, Line, Mono, Node, Page, Ref, Table, Text, To
-from concordance.config import Book
+from concordance.base.blocks import Doc, Graph, Heading, Item, Items, Line, Mono, Node, Page, Ref, Table, Text, To
+from concordance.base.characters import HIDDEN, visible
+from concordance.base.config import Book
 from concordance.query.markup import markdown as shown_doc
 from concordance.render.addresses import Addresses
 from concordance.render.formats import markdown
-from concordance.signs import HIDDEN, visible
 
 EVIL = [
     "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "</details>", "<!--", "-->", "<![CDATA[", "<?php", "<a href=//evil>",

@@ -14,8 +14,8 @@ import pytest
 from program import SAMPLE, age, ask, concord, dump, remove_store, write
 
 from concordance import api
-from concordance.config import Book, Config
-from concordance.errors import StoreBroken, UserError
+from concordance.base.config import Book, Config
+from concordance.base.errors import StoreBroken, UserError
 from concordance.facts import checksums, fulltext
 from concordance.facts.cache import Cache
 from concordance.facts.read import Facts

@@ -18,7 +18,7 @@ import pytest
 import stopping
 from program import age, ask, build, concord, dump, write
 
-from concordance.errors import StoreBroken
+from concordance.base.errors import StoreBroken
 from concordance.extract import engine
 from concordance.facts.fulltext import TextWriter, astray, prepared, shelves
 from concordance.facts.textwords import Words

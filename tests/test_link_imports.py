@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from concordance import plugins
-from concordance.collect import source
+from concordance.base import plugins
+from concordance.base.model import File, Import, Skip, Target
+from concordance.collect import walk
 from concordance.collect.classify import Classifier, header_language
 from concordance.extract import engine
 from concordance.link.tree import Tree, joined
-from concordance.model import File, Import, Skip, Target
 
 HOME = Path(__file__).parent / "cases" / "link" / "imports"
 LANGUAGES = "concordance.link.languages"
@@ -46,14 +46,14 @@ def laid_out(root: Path, files: dict[str, tuple[str, str]]) -> tuple[Tree, dict[
             (root / path).symlink_to(body.strip())
         else:
             (root / path).write_text(body)
-    entries = source.walk(str(root))
+    entries = walk.walk(str(root))
     classifier = Classifier(engine.languages(), 10_000_000, header_language(e.path for e in entries))
     ledger, imports = [], {}
     for entry in entries:
         if entry.skip is not Skip.NONE:
             form, text = classifier.unread(entry.path, entry.skip, entry.note), ""
         else:
-            form, text = classifier.read_text(entry.path, source.read(str(root), entry))
+            form, text = classifier.read_text(entry.path, walk.read(str(root), entry))
             imports[entry.path] = list(engine.extract(text, form.language).imports)
         ledger.append(
             File(entry.path, form.language, form.category, form.type, form.encoding, entry.size, 0, "", form.skip, form.note, 0)

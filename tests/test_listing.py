@@ -10,9 +10,10 @@ from urllib.parse import unquote
 import pytest
 
 from concordance import api
-from concordance.config import Book
+from concordance.base.characters import lines
+from concordance.base.config import Book
+from concordance.base.model import Trust
 from concordance.facts.read import Facts
-from concordance.model import Trust
 from concordance.query import listing as listings
 from concordance.query.index import Index
 from concordance.query.listing import Listing, listing, parts_of
@@ -20,7 +21,6 @@ from concordance.render import listing as rendered
 from concordance.render import siteaddresses
 from concordance.render.listing import render
 from concordance.render.siteaddresses import SiteAddresses
-from concordance.signs import lines
 
 SAMPLE = Path(__file__).parent / "sample"
 

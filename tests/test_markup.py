@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from concordance.blocks import Ref, To
+from concordance.base.blocks import Ref, To
 from concordance.query.markup import first_sentence, is_licence, markdown, said
 
 HOME = Path(__file__).parent / "cases" / "markup"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import concordance
-from concordance.blocks import Ref, Table, To
-from concordance.errors import UserError
+from concordance.base.blocks import Ref, Table, To
+from concordance.base.errors import UserError
 from concordance.query.about import About
 from concordance.query.across import across
 from concordance.query.index import Index

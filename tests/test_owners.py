@@ -8,7 +8,7 @@ import program
 import pytest
 
 import concordance
-from concordance.blocks import Cite, Ref, To
+from concordance.base.blocks import Cite, Ref, To
 from concordance.query.about import about
 from concordance.query.codeowners import found, parsed
 from concordance.query.licence import licence, stated

@@ -7,7 +7,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-from concordance.version import VERSION
+from concordance.base.version import VERSION
 
 TREE = Path(__file__).parent.parent
 # An installer, and somewhere behind it on the line `concordance` as the name of what is to be installed.

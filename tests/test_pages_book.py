@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import concordance
-from concordance.blocks import Block, Cite, Graph, Heading, Items, Page, Piece, Quote, Ref, Strong, Table, Text, To
+from concordance.base.blocks import Block, Cite, Graph, Heading, Items, Page, Piece, Quote, Ref, Strong, Table, Text, To
 from concordance.extract.rulebook import rules
 from concordance.query.book import glossary
 from concordance.query.book.chapters import GLOSSARY, NAMES, PATHS, in_order, plan

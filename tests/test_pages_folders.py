@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import concordance
-from concordance.blocks import Block, Cite, Graph, Heading, Items, Mono, Page, Piece, Quote, Ref, Table, Text, To
+from concordance.base.blocks import Block, Cite, Graph, Heading, Items, Mono, Page, Piece, Quote, Ref, Table, Text, To
 from concordance.query.described import describe
 from concordance.query.described.entries import entry
 from concordance.query.described.opening import opening

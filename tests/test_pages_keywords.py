@@ -11,8 +11,8 @@ from types import ModuleType
 import pytest
 
 import concordance
-from concordance.blocks import Block, Cite, Heading, Items, Line, Page, Piece, Quote, Ref, Table, Text, To
-from concordance.model import Kind
+from concordance.base.blocks import Block, Cite, Heading, Items, Line, Page, Piece, Quote, Ref, Table, Text, To
+from concordance.base.model import Kind
 from concordance.query import samples
 from concordance.query.census import band
 from concordance.query.index import Index

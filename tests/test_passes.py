@@ -11,11 +11,11 @@ import program
 import pytest
 
 import concordance
+from concordance.base.model import Category
 from concordance.collect.changes import changed_lines
 from concordance.extract.engine import extract
 from concordance.extract.tested import places
 from concordance.facts.graph import RUNS, Graph, Way, edge, joined, packed_edges, packed_pairs, unpacked_pairs
-from concordance.model import Category
 from concordance.passes import tested
 from concordance.passes.clusters import clusters
 from concordance.passes.cycles import components

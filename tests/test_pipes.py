@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from program import concord, git, write
 
-from concordance import plainfile
-from concordance.collect import own, source
-from concordance.errors import Unreadable
+from concordance.base import regular_file
+from concordance.base.errors import Unreadable
+from concordance.base.model import Entry
+from concordance.collect import own_output, walk
 from concordance.facts.read import Facts
-from concordance.model import Entry
 from concordance.render import manifest
 from concordance.serve import front
 
@@ -29,11 +29,11 @@ def test_only_a_plain_file_is_opened(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("pipe")
     for path in (tmp_path / "pipe", tmp_path / "link", tmp_path, Path("/dev/zero")):
         with pytest.raises(OSError):
-            plainfile.opened(str(path))
-        assert plainfile.is_other(str(path))
-    assert not plainfile.is_other(str(tmp_path / "none"))
+            regular_file.opened(str(path))
+        assert regular_file.is_other(str(path))
+    assert not regular_file.is_other(str(tmp_path / "none"))
     (tmp_path / "file").write_text("x")
-    with plainfile.opened(str(tmp_path / "file")) as file:
+    with regular_file.opened(str(tmp_path / "file")) as file:
         assert file.read() == b"x"
 
 
@@ -58,7 +58,7 @@ def test_pipes_in_place_of_our_own_files(repo: Path) -> None:
     book.mkdir()
     _pipe(book / "manifest.json")
     assert manifest.read(str(book)).pages == {}
-    assert own.book(str(book), "") is None
+    assert own_output.book(str(book), "") is None
     concord("build", ".", "--no-book", cwd=repo)
     assert not (repo / ".concordance/index.db-journal").is_fifo()
 
@@ -71,7 +71,7 @@ def test_a_pipe_for_settings_is_named(repo: Path) -> None:
 def test_pieces_of_what_has_become_a_pipe(folder: Path) -> None:
     _pipe(folder / "a")
     with pytest.raises(Unreadable, match="no longer a regular file"):
-        list(source.pieces(str(folder), Entry("a", 1, 0)))
+        list(walk.pieces(str(folder), Entry("a", 1, 0)))
 
 
 @pytest.mark.parametrize("name", [".gitignore", ".mailmap"])

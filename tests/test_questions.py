@@ -18,11 +18,11 @@ import pytest
 from program import ask, build, concord, write
 
 import concordance
-from concordance import plugins
 from concordance.api import COMMANDS, Repository
-from concordance.errors import UserError
+from concordance.base import plugins
+from concordance.base.errors import UserError
+from concordance.base.model import FileFacts, Occurrences, Trust
 from concordance.facts.pack import Columns, Named
-from concordance.model import FileFacts, Occurrences, Trust
 
 FILES = {
     "pkg/__init__.py": 'from .core import Tree, grow as plant\nfrom .star import *\nfrom . import sub\n\n__all__ = ["Tree", "plant"]\n',

@@ -12,8 +12,9 @@ import pytest
 from program import TREE, write
 
 from bench import editrepo
-from concordance import api, plugins, writing
-from concordance.config import Book
+from concordance import api, writing
+from concordance.base import plugins
+from concordance.base.config import Book
 from concordance.facts.pagenotes import Subject
 from concordance.facts.read import Facts
 from concordance.query.index import Index

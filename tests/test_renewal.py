@@ -14,7 +14,7 @@ from program import write
 from bench import editrepo, edits
 from bench.editsteps import EDITS, Desk
 from concordance import writing
-from concordance.config import Book
+from concordance.base.config import Book
 from concordance.facts.read import Facts
 from concordance.facts.touched import Aspect, untimed
 from concordance.pipeline import quiet

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from bench.repetition import TOKENS, content
+from concordance.base.model import FileFacts
 from concordance.extract import engine, highlight
 from concordance.extract.repetition import without_repetition
-from concordance.model import FileFacts
 
 CODE = (
     "c",

@@ -14,10 +14,10 @@ import time
 import cases
 import pytest
 
+from concordance.base.model import ROLES, FileFacts, Kind, Role
 from concordance.extract import engine, macros
 from concordance.extract.source import Source
 from concordance.facts.pack import pack, unpack
-from concordance.model import ROLES, FileFacts, Kind, Role
 
 LANGUAGES = engine.readers()
 SEED = 20240229

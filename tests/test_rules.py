@@ -13,14 +13,14 @@ import cases
 import pytest
 
 from concordance import pipeline, storeplace
-from concordance.collect import ruff, tools
-from concordance.config import Config
-from concordance.errors import ToolFailed
+from concordance.base.config import Config
+from concordance.base.errors import ToolFailed
+from concordance.base.model import Rule, unpacked
+from concordance.collect import ruff, subprocesses
 from concordance.extract import ruffrules
 from concordance.extract.engine import extract, readers
 from concordance.extract.rulebook import OWN, checked, rules
 from concordance.facts.read import Facts
-from concordance.model import Rule, unpacked
 
 HOME = cases.HOME / "rules"
 RULES = list(rules().values())
@@ -204,14 +204,14 @@ def test_a_file_on_which_ruff_crashes_costs_the_others_nothing(tmp_path: Path, m
     names = [f"m{number}.py" for number in range(5)]
     for name in (*names, "evil.py"):
         (tmp_path / name).write_text("list(sorted([1]))\nset(sorted([1]))\n")
-    run = tools.run
+    run = subprocesses.run
 
     def crashing(args: Sequence[str], *rest: Any) -> Iterator[bytes]:
         if any(arg.endswith("evil.py") for arg in args):
             raise ToolFailed("ruff failed (exit code -6): overflowed its stack")
         return run(args, *rest)
 
-    monkeypatch.setattr(tools, "run", crashing)
+    monkeypatch.setattr(subprocesses, "run", crashing)
     crashed: list[str] = []
     found = {path for path, _ in ruff.check(str(tmp_path), [*names[:3], "evil.py", *names[3:]], ["C414"], crashed)}
     assert (found, crashed) == (set(names), ["evil.py"])

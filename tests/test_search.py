@@ -14,7 +14,7 @@ from program import age, ask, build, concord, write
 
 import concordance
 from concordance.api import Repository
-from concordance.errors import UserError
+from concordance.base.errors import UserError
 from concordance.facts import fulltext
 from concordance.facts.textwords import Words
 from concordance.query.wishes import wish

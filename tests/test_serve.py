@@ -24,8 +24,9 @@ import program
 import pytest
 from program import concord, started
 
-from concordance import api, forks, plugins, serving
-from concordance.errors import ConcordanceError, StoreBroken, UserError
+from concordance import api, serving
+from concordance.base import forks, plugins
+from concordance.base.errors import ConcordanceError, StoreBroken, UserError
 from concordance.facts.store import Store
 from concordance.query.asking import COMMANDS
 from concordance.query.index import UnknownPath

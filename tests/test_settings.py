@@ -17,15 +17,16 @@ import books
 import pytest
 from program import age, concord, git, ledger, sample, write
 
-from concordance import api, settings
-from concordance.collect.patterns import Patterns, chosen
-from concordance.config import Book, Config, Note, Roots, cores
-from concordance.errors import UserError
+from concordance import api
+from concordance.base import config_file
+from concordance.base.config import Book, Config, Note, Roots, cores
+from concordance.base.errors import UserError
+from concordance.base.kinds import Category, Section
+from concordance.base.model import Entry, Skip
+from concordance.base.toml_lines import key_lines
+from concordance.collect.path_patterns import Patterns, chosen
 from concordance.extract import rulebook
-from concordance.kinds import Category, Section
-from concordance.model import Entry, Skip
 from concordance.pipeline import quiet
-from concordance.tomllines import key_lines
 
 ROOT = Path(__file__).parent.parent
 FILES = {
@@ -47,13 +48,13 @@ FILES = {
 }
 
 
-def said(root: Path, text: str, name: str = settings.FILE) -> settings.Settings:
+def said(root: Path, text: str, name: str = config_file.FILE) -> config_file.Settings:
     """What a text means as the settings of a repository."""
     (root / name).write_bytes(text.encode())
-    return settings.read(str(root), rulebook.rules)
+    return config_file.read(str(root), rulebook.rules)
 
 
-def wrong(root: Path, text: str, name: str = settings.FILE) -> str:
+def wrong(root: Path, text: str, name: str = config_file.FILE) -> str:
     """What is said of wrong settings."""
     with pytest.raises(UserError) as caught:
         said(root, text, name)
@@ -71,7 +72,7 @@ def woods(folder: Path) -> Path:
 def built(root: Path, text: str | None = None) -> dict[str, str]:
     """The pages of a repository's book with some settings, where these have it written."""
     if text is not None:
-        (root / settings.FILE).write_text(text)
+        (root / config_file.FILE).write_text(text)
     _, written = api.book(str(root), None, None, 1, quiet)
     assert not written.failed
     assert api.verify(str(root), None, 1, quiet).problems == []
@@ -135,7 +136,7 @@ def test_what_is_wrong_is_said_with_its_line(folder: Path, text: str, told: str)
 
 
 def test_wrong_settings_end_every_command_that_needs_them(folder: Path) -> None:
-    write(folder, {"a.py": "", settings.FILE: "\nexlude = []\n"})
+    write(folder, {"a.py": "", config_file.FILE: "\nexlude = []\n"})
     told = "unknown key `exlude` in concordance.toml, line 2; did you mean `exclude`?"
     assert concord("build", folder, code=2).stderr.startswith(f"concord: {told}")
     for command in (api.build, api.book, api.verify, api.Repository):
@@ -186,32 +187,32 @@ def test_all_keys(folder: Path) -> None:
     )
     notes = (Note("src/a.py", "        Two\n        lines", 22, 24), Note("", "All.", 27, 27))
     assert found.book == Book(False, True, True, rules, (("PY-EXEC", ("tools/",)),), ("Dependencies", "Related Files"),
-                              notes, settings.FILE)  # fmt: skip
+                              notes, config_file.FILE)  # fmt: skip
     assert found.remarks == ()
 
 
 def test_defaults(folder: Path) -> None:
-    assert settings.read(str(folder), rulebook.rules) == settings.Settings() == said(folder, "# nothing\n")
+    assert config_file.read(str(folder), rulebook.rules) == config_file.Settings() == said(folder, "# nothing\n")
     assert said(folder, "\ufeffhistory = true\r\n").book.history
-    assert said(folder, f"jobs = {settings.JOBS}").config.jobs == cores()  # a clone is not to fill the machine
+    assert said(folder, f"jobs = {config_file.JOBS}").config.jobs == cores()  # a clone is not to fill the machine
 
 
 def test_shared_file(folder: Path) -> None:
     text = "[project]\nname = 'a'\n\n[tool.concordance]\nsource = 'link'\n[tool.concordance.rules]\noff = ['S113']\n"
-    found = said(folder, text, settings.SHARED)
+    found = said(folder, text, config_file.SHARED)
     assert (found.book.source, found.book.rules_off, found.remarks) == (False, ("S113",), ())
-    message = wrong(folder, text + "offf = 1\n", settings.SHARED)
+    message = wrong(folder, text + "offf = 1\n", config_file.SHARED)
     assert message.startswith("unknown key `rules.offf` in [tool.concordance] of pyproject.toml, line 8; did you mean")
     for inner in ("tool.concordance.source = 'link'\n", "[tool]\nconcordance = {source = 'link'}\n"):
-        assert not said(folder, inner, settings.SHARED).book.source
+        assert not said(folder, inner, config_file.SHARED).book.source
     large = "x = '" + "x" * 400_000 + "'"
     for others in ("[project\nbroken", "[tool.other]\nconcordance = 'x'\n", f"# concordance\n{large}", "\n" * 99_999):
-        assert said(folder, others, settings.SHARED) == settings.Settings()
-    assert "is no valid TOML" in wrong(folder, "[tool.concordance]\nsource = \n", settings.SHARED)
+        assert said(folder, others, config_file.SHARED) == config_file.Settings()
+    assert "is no valid TOML" in wrong(folder, "[tool.concordance]\nsource = \n", config_file.SHARED)
 
 
 def test_the_file_of_its_own_wins(folder: Path) -> None:
-    write(folder, {"a.py": "", settings.SHARED: "[tool.concordance]\nsource = 'link'\nhistory = true\n"})
+    write(folder, {"a.py": "", config_file.SHARED: "[tool.concordance]\nsource = 'link'\nhistory = true\n"})
     found = said(folder, "history = false\n")
     assert (found.book.source, found.book.history) == (True, False)
     remark = (
@@ -225,14 +226,14 @@ def test_the_file_of_its_own_wins(folder: Path) -> None:
 
 def test_a_file_that_leads_elsewhere_is_not_followed(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere.toml").write_text("source = 'link'\n")
-    (folder / settings.FILE).symlink_to(tmp_path / "elsewhere.toml")
+    (folder / config_file.FILE).symlink_to(tmp_path / "elsewhere.toml")
     with pytest.raises(UserError, match="is a link that leads out of the repository"):
-        settings.read(str(folder), rulebook.rules)
-    (folder / settings.FILE).unlink()
-    os.mkfifo(folder / settings.FILE)
+        config_file.read(str(folder), rulebook.rules)
+    (folder / config_file.FILE).unlink()
+    os.mkfifo(folder / config_file.FILE)
     with pytest.raises(UserError, match="is no regular file"):
-        settings.read(str(folder), rulebook.rules)
-    (folder / settings.FILE).unlink()
+        config_file.read(str(folder), rulebook.rules)
+    (folder / config_file.FILE).unlink()
     (folder / "docs").symlink_to(tmp_path)
     assert "leads out of it by a link" in wrong(folder, "out = 'docs/book'")
 
@@ -349,7 +350,7 @@ def test_files_are_left_out_with_a_trace(woods: Path) -> None:
 
 
 def test_out_and_what_the_command_line_says(woods: Path, tmp_path: Path) -> None:
-    write(woods, {settings.FILE: "out = 'docs'\nsource = 'link'\nhistory = true\ninclude_generated = true\njobs = 1\n"})
+    write(woods, {config_file.FILE: "out = 'docs'\nsource = 'link'\nhistory = true\ninclude_generated = true\njobs = 1\n"})
     pages = built(woods)
     assert not (woods / ".concordance" / "book").exists() and (woods / "docs" / "index.md").exists()
     assert "def grow" not in pages["lib/woods/tree.py_docs.md"].partition("## Original Source")[2][:100]
@@ -374,25 +375,25 @@ def test_categories(woods: Path) -> None:
 
 
 def ledger_of(root: Path, text: str) -> dict[str, str]:
-    (root / settings.FILE).write_text(text)
+    (root / config_file.FILE).write_text(text)
     api.build(str(root), 1)
     return {path: file.category for path, file in ledger(root).items()}
 
 
 @pytest.mark.parametrize("first", ["lib", "extra"])
 def test_python_roots(woods: Path, first: str) -> None:
-    write(woods, {settings.FILE: f"roots.python = ['{first}']\n"})
+    write(woods, {config_file.FILE: f"roots.python = ['{first}']\n"})
     assert asked(woods, "define", "run.py:5:5")[0]["path"] == f"{first}/woods/tree.py"
     second = "extra" if first == "lib" else "lib"
-    write(woods, {settings.FILE: f"roots.python = ['{second}']\n"})
+    write(woods, {config_file.FILE: f"roots.python = ['{second}']\n"})
     assert asked(woods, "define", "run.py:5:5")[0]["path"] == f"{second}/woods/tree.py"
 
 
 def test_include_roots(woods: Path) -> None:
     for first in ("one", "two"):
-        write(woods, {settings.FILE: f"roots.c = ['{first}', 'gone']\n"})
+        write(woods, {config_file.FILE: f"roots.c = ['{first}', 'gone']\n"})
         assert asked(woods, "imports", "src/leaf.c")[0]["target"] == f"{first}/leaf.h"
-    assert settings.read(str(woods), rulebook.rules).remarks == (
+    assert config_file.read(str(woods), rulebook.rules).remarks == (
         "`roots.c` in concordance.toml, line 1, names gone, which is no folder",
     )
 
@@ -431,7 +432,7 @@ def test_sections(woods: Path, off: list[Section]) -> None:
 
 def test_largest(woods: Path) -> None:
     for text, skip in (("", ""), ("largest = 1000\n", "too_large"), ("largest = 3000", "")):
-        (woods / settings.FILE).write_text(text)
+        (woods / config_file.FILE).write_text(text)
         assert api.build(str(woods), 1).read in (1, 2, len(FILES) + 1)  # settings, and what they are about
         assert ledger(woods)["long.txt"].skip == skip
 
@@ -470,7 +471,7 @@ text = "Nobody knows."
     assert "| `gone.py` | concordance.toml, line 19 |" in pages["verification_report.md"]
     assert sum("Owners' Notes" in page for page in pages.values()) == 3
     # The lines are claims: who moves the note makes the page stale, and `verify` says so.
-    (woods / settings.FILE).write_text("# one line more\n" + text)
+    (woods / config_file.FILE).write_text("# one line more\n" + text)
     problems = api.verify(str(woods), None, 1, quiet).problems
     assert {"lib/woods/tree.py_docs.md", "lib/doc.md", "doc.md"} <= {problem.page for problem in problems}
     assert built(woods)["lib/woods/tree.py_docs.md"] == page.replace("L4–10", "L5–11").replace("L4-L10", "L5-L11")
@@ -504,7 +505,7 @@ CHANGES = [
 def test_the_next_build_is_as_a_clean_one(woods: Path, tmp_path: Path) -> None:
     api.book(str(woods), None, None, 1, quiet)
     for number, text in enumerate(CHANGES):
-        (woods / settings.FILE).write_text(text)
+        (woods / config_file.FILE).write_text(text)
         api.book(str(woods), None, None, 1, quiet)
         clean = tmp_path / str(number) / woods.name
         shutil.copytree(woods, clean, ignore=shutil.ignore_patterns(".concordance"))
@@ -526,7 +527,7 @@ def test_a_file_that_is_left_out_changes_the_report_alone(woods: Path) -> None:
 
 def test_a_note_changes_its_page_alone(woods: Path) -> None:
     for text in ("# no note\n", "[[note]]\npath = 'run.py'\ntext = 'x'\n", "[[note]]\npath = 'run.py'\ntext = 'y'\n"):
-        write(woods, {settings.FILE: text})
+        write(woods, {config_file.FILE: text})
         age(woods)
         _, written = api.book(str(woods), None, None, 1, quiet)
         assert ("lib/woods/tree.py_docs.md" in written.changed) is text.startswith("#")
@@ -538,10 +539,10 @@ def test_a_note_changes_its_page_alone(woods: Path) -> None:
 
 def test_what_changes_pages_alone_reads_nothing(woods: Path) -> None:
     outside = "[tool.concordance]\n"
-    write(woods, {settings.SHARED: FILES[settings.SHARED] + outside})
+    write(woods, {config_file.SHARED: FILES[config_file.SHARED] + outside})
     api.book(str(woods), None, None, 1, quiet)
     for text in ("rules = {off = ['S113']}\n", "[[tool.concordance.note]]\npath = 'run.py'\ntext = 'x'\n"):
-        (woods / settings.SHARED).write_text(FILES[settings.SHARED] + outside + text)
+        (woods / config_file.SHARED).write_text(FILES[config_file.SHARED] + outside + text)
         summary, written = api.book(str(woods), None, None, 1, quiet)
         assert (summary.read, written.written > 0) == (1, True)
     summary, written = api.book(str(woods), None, None, 1, quiet)
@@ -567,44 +568,44 @@ def test_init_writes_defaults_and_what_was_found(woods: Path) -> None:
     write(woods, {"CMakeLists.txt": "include_directories(one)\n"})
     done = concord("init", woods)
     assert "Next: take away the #" in done.stdout and "concord build" in done.stdout
-    path = woods / settings.FILE
+    path = woods / config_file.FILE
     text = path.read_text()
-    assert settings.read(str(woods), rulebook.rules) == settings.Settings()
-    for key in (*settings.KEYS, *Category, *Section, "python", "c", "off", "on", "allowed"):
+    assert config_file.read(str(woods), rulebook.rules) == config_file.Settings()
+    for key in (*config_file.KEYS, *Category, *Section, "python", "c", "off", "on", "allowed"):
         assert re.search(rf"\b{re.escape(key)}\b", text), key
     assert max(map(len, text.splitlines())) <= 120
     path.write_text(re.sub(r"^#(?=[\[\w])", "", text, flags=re.M))
-    found = settings.read(str(woods), rulebook.rules)
+    found = config_file.read(str(woods), rulebook.rules)
     assert found.config.roots.c == ("one",)
     assert set(found.config.roots.python) >= {"lib", "extra", ""}
-    assert settings.Settings(Config(roots=found.config.roots)) == found
+    assert config_file.Settings(Config(roots=found.config.roots)) == found
     examples = re.sub(r"^#   ", "", re.sub(r"^#(?=[\[\w])", "", text, flags=re.M), flags=re.M)
     examples = re.sub(r"^(source, test|\"(File|Perf)).*$", "", examples, flags=re.M)
     path.write_text(examples)
-    found = settings.read(str(woods), rulebook.rules)
+    found = config_file.read(str(woods), rulebook.rules)
     assert found.config.categories and found.book.allowed and found.book.notes
 
 
 def test_init_overwrites_nothing(woods: Path) -> None:
-    write(woods, {settings.FILE: "source = 'link'\n"})
+    write(woods, {config_file.FILE: "source = 'link'\n"})
     assert "is there already, and is not overwritten. Edit it" in concord("init", woods, code=2).stderr
-    assert (woods / settings.FILE).read_text() == "source = 'link'\n"
-    (woods / settings.FILE).unlink()
-    write(woods, {settings.SHARED: "[tool.concordance]\n"})
+    assert (woods / config_file.FILE).read_text() == "source = 'link'\n"
+    (woods / config_file.FILE).unlink()
+    write(woods, {config_file.SHARED: "[tool.concordance]\n"})
     assert "pyproject.toml holds settings already" in concord("init", cwd=woods, code=2).stderr
-    assert not (woods / settings.FILE).exists()
+    assert not (woods / config_file.FILE).exists()
     assert "does not exist" in concord("init", woods / "nowhere", code=2).stderr
 
 
 def test_init_finds_a_book(woods: Path) -> None:
     api.book(str(woods), str(woods / "docs"), None, 1, quiet)
     concord("init", woods)
-    assert settings.read(str(woods), rulebook.rules).out == "docs"
+    assert config_file.read(str(woods), rulebook.rules).out == "docs"
 
 
 def test_every_key_is_documented() -> None:
     text = (ROOT / "docs" / "settings.md").read_text()
-    for key in (*settings.KEYS, "roots.python", "roots.c", "rules.off", "rules.on", "rules.allowed", "sections.off"):
+    for key in (*config_file.KEYS, "roots.python", "roots.c", "rules.off", "rules.on", "rules.allowed", "sections.off"):
         assert f"`{key}`" in text, key
     for word in (*Category, *Section):
         assert word in text

@@ -14,8 +14,8 @@ import pytest
 from program import concord, write
 
 from concordance import api
-from concordance.collect import source
-from concordance.errors import UserError
+from concordance.base.errors import UserError
+from concordance.collect import walk
 from concordance.render.tray import Put, Tray
 
 
@@ -165,7 +165,7 @@ def test_a_site_in_the_repository_is_no_part_of_it(folder: Path) -> None:
     (folder / "site" / "mine.html").unlink()
     api.site(str(folder), str(folder / "site"), jobs=1)
     write(folder, {"site/mine.html": "<p>mine</p>\n"})
-    assert [entry.path for entry in source.walked(str(folder))[0]] == ["a.py", "site/mine.html"]
+    assert [entry.path for entry in walk.walked(str(folder))[0]] == ["a.py", "site/mine.html"]
     _, again = api.site(str(folder), str(folder / "site"), jobs=1)
     assert not again.failed
     assert (folder / "site" / "mine.html").exists()

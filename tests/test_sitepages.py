@@ -11,8 +11,8 @@ import webpages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from concordance.blocks import Graph, Page, Plot, Ref, Table, Text, Tile, To, Treemap
-from concordance.config import Book, Config
+from concordance.base.blocks import Graph, Page, Plot, Ref, Table, Text, Tile, To, Treemap
+from concordance.base.config import Book, Config
 from concordance.pipeline import Build
 from concordance.query import past
 from concordance.query.classtree import class_tree

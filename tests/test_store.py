@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from program import age, build, dump, git, ledger, write
 
-from concordance.config import Config
+from concordance.base.config import Config
 from concordance.facts import fulltext
 from concordance.facts.read import Facts
 from concordance.pipeline import Build, Summary

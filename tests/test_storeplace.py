@@ -13,7 +13,7 @@ import pytest
 from program import CONCORD, concord, environment
 
 from concordance import api, consent, storeplace
-from concordance.errors import NoPermission, UserError
+from concordance.base.errors import NoPermission, UserError
 from concordance.storeplace import check_store, make_store, store_path
 
 

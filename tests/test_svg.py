@@ -8,7 +8,7 @@ import webpages
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from concordance.blocks import Graph, Node, Ref, To
+from concordance.base.blocks import Graph, Node, Ref, To
 from concordance.render.svg import SMALL, WORD, Box, Drawn, drawing, lines_of, svg
 
 NAMES = [f"n{number}" for number in range(14)]

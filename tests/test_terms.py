@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from concordance.base.model import FileFacts, Term
 from concordance.extract.engine import extract
 from concordance.extract.terms import rank, terms, weight
 from concordance.extract.words import GENERAL, MODIFIERS, STOP, VERBS, singular
 from concordance.extract.wordsplit import split_name, tokens
-from concordance.model import FileFacts, Term
 
 
 def entries(text: str, language: str = "text") -> dict[str, Term]:

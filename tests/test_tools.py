@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from concordance.collect import programs, tools
-from concordance.errors import ToolFailed, ToolStopped
+from concordance.base.errors import ToolFailed, ToolStopped
+from concordance.collect import program_paths, subprocesses
 
 PIPES = [".gitignore", ".gitattributes", ".mailmap", "lib/.gitignore", ".git/config", ".git/HEAD", ".git/index",
          ".git/info/exclude", ".git/packed-refs"]  # fmt: skip
@@ -29,9 +29,9 @@ def test_no_program_of_the_repository_is_found(repo: Path, tmp_path: Path, monke
         _script(place / "tool", "exit 0")
     monkeypatch.chdir(repo)
     monkeypatch.setenv("PATH", os.pathsep.join(["", ".", "bin", str(repo / "bin"), str(tmp_path / "other")]))
-    assert programs.find("tool", str(repo)) == str(tmp_path / "other" / "tool")
+    assert program_paths.find("tool", str(repo)) == str(tmp_path / "other" / "tool")
     monkeypatch.setenv("PATH", f".:{repo}")
-    assert programs.find("tool", str(repo)) == ""
+    assert program_paths.find("tool", str(repo)) == ""
 
 
 def test_a_program_knows_little_of_this_process(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,18 +40,18 @@ def test_a_program_knows_little_of_this_process(repo: Path, monkeypatch: pytest.
     monkeypatch.setenv("HOME", "relative")
     monkeypatch.setenv("LD_LIBRARY_PATH", ":/lib")
     monkeypatch.setenv("GIT_EXEC_PATH", str(repo))
-    known = dict(line.split("=", 1) for line in b"".join(tools.run(["env"], str(repo))).decode().splitlines())
+    known = dict(line.split("=", 1) for line in b"".join(subprocesses.run(["env"], str(repo))).decode().splitlines())
     assert known.keys() <= {"PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TMPDIR", "USER", "LOGNAME", "TZ"}
     assert known["LD_LIBRARY_PATH"] == "/lib"
-    more = tools._git_environment(str(repo))
+    more = subprocesses._git_environment(str(repo))
     assert more["GIT_ALLOW_PROTOCOL"] == "none"
     assert not {"GIT_DIR", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_EXEC_PATH", "HOME"} & more.keys()
 
 
 def test_a_silent_program_is_stopped_with_all_that_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools, "SILENCE", 0.2)
+    monkeypatch.setattr(subprocesses, "SILENCE", 0.2)
     tool = _script(tmp_path / "tool", "sleep 1000 &\necho $!\nsleep 1000")
-    pieces = tools.run([str(tool)], str(tmp_path))
+    pieces = subprocesses.run([str(tool)], str(tmp_path))
     child = int(next(pieces))
     with pytest.raises(ToolStopped, match=r"tool wrote nothing for 0.2 seconds, and was stopped. Run it in "):
         next(pieces)
@@ -59,17 +59,17 @@ def test_a_silent_program_is_stopped_with_all_that_it_started(tmp_path: Path, mo
 
 
 def test_a_program_that_does_not_read_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools, "SILENCE", 0.2)
-    program = tools.Running([str(_script(tmp_path / "tool", "exec sleep 1000"))], str(tmp_path))
+    monkeypatch.setattr(subprocesses, "SILENCE", 0.2)
+    program = subprocesses.Running([str(_script(tmp_path / "tool", "exec sleep 1000"))], str(tmp_path))
     with pytest.raises(ToolStopped):
         program.say(b"x" * 1_000_000)
     program.close()
 
 
 def test_a_program_that_does_not_end_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools, "SILENCE", 0.2)
+    monkeypatch.setattr(subprocesses, "SILENCE", 0.2)
     with pytest.raises(ToolStopped):
-        list(tools.run([str(_script(tmp_path / "tool", "exec sleep 1000 >&- 2>&-"))], str(tmp_path)))
+        list(subprocesses.run([str(_script(tmp_path / "tool", "exec sleep 1000 >&- 2>&-"))], str(tmp_path)))
 
 
 def _gone(process: int) -> None:
@@ -86,29 +86,29 @@ def _gone(process: int) -> None:
 
 @pytest.mark.parametrize("name", PIPES)
 def test_git_does_not_wait_for_a_pipe(repo: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools, "_LOOK", 0.2)
+    monkeypatch.setattr(subprocesses, "_LOOK", 0.2)
     (repo / name).unlink(missing_ok=True)
     (repo / name).parent.mkdir(exist_ok=True)
     os.mkfifo(repo / name)
     with pytest.raises(ToolStopped) as caught:
-        list(tools.run_git(str(repo), "ls-files", "--others", "--exclude-standard"))
+        list(subprocesses.run_git(str(repo), "ls-files", "--others", "--exclude-standard"))
     assert str(repo / name) in str(caught.value)
     assert str(caught.value).endswith("Remove it")
 
 
 def test_git_does_not_wait_for_a_pipe_that_its_settings_name(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools, "_LOOK", 0.2)
+    monkeypatch.setattr(subprocesses, "_LOOK", 0.2)
     os.mkfifo(repo / "pipe")
     for setting in (f"[core]\nexcludesFile = {repo}/pipe\n", "[include]\npath = ../pipe\n"):
         (repo / ".git/config").write_text(setting)
         with pytest.raises(ToolStopped, match="pipe, which is no plain file"):
-            list(tools.run_git(str(repo), "ls-files", "--others", "--exclude-standard"))
+            list(subprocesses.run_git(str(repo), "ls-files", "--others", "--exclude-standard"))
 
 
 def test_a_repository_that_is_a_pipe(folder: Path) -> None:
     os.mkfifo(folder / ".git")
     with pytest.raises(ToolFailed, match="not a git repository"):
-        list(tools.run_git(str(folder), "rev-parse", "HEAD"))
+        list(subprocesses.run_git(str(folder), "rev-parse", "HEAD"))
 
 
 def test_git_fetches_nothing(repo: Path, tmp_path: Path) -> None:
@@ -124,5 +124,5 @@ def test_git_fetches_nothing(repo: Path, tmp_path: Path) -> None:
             f"[remote \"origin\"]\npromisor = true\n{remote}\n[protocol]\nallow = always\n"
         )  # fmt: skip
         with suppress(ToolFailed):
-            list(tools.run_git(str(repo), "cat-file", "-p", missing))
+            list(subprocesses.run_git(str(repo), "cat-file", "-p", missing))
     assert not fired.exists()

@@ -19,7 +19,7 @@ import pytest
 from program import concord, git, wait_for, write
 from traps import Traps, imported
 
-from concordance import startup
+from concordance.base import startup
 
 FILES = {f"part/m{number}.py": f"def f{number}(): return {number}\n" for number in range(20)}
 

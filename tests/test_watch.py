@@ -22,11 +22,11 @@ import pytest
 from program import concord, git, processes, started, wait_for, write
 
 from concordance import api, following, watching
-from concordance.collect import relist, source
-from concordance.config import Book
-from concordance.errors import NotARepository, StoreFailed
+from concordance.base.config import Book
+from concordance.base.errors import NotARepository, StoreFailed
+from concordance.base.model import Skip
+from concordance.collect import relist, walk
 from concordance.following import Notified, Polled
-from concordance.model import Skip
 from concordance.watching import Current, Update, Watch
 
 LONG = 120  # seconds, on a machine that has other work
@@ -51,7 +51,7 @@ def _in_time() -> Iterator[None]:
 
 def _act(folder: Path, dice: random.Random) -> set[str]:
     """Does something to a repository, and says to which paths."""
-    paths = sorted(entry.path for entry in source.walk(str(folder)) if entry.skip is not Skip.SYMLINK)
+    paths = sorted(entry.path for entry in walk.walk(str(folder)) if entry.skip is not Skip.SYMLINK)
     path, name = dice.choice(paths), f"new{dice.randrange(1000)}"
     what = dice.randrange(8)
     if what == 0:
@@ -92,10 +92,10 @@ def test_a_list_that_is_brought_up_to_date_is_that_of_a_walk(
         git(folder, "init", "-q")
         git(folder, "add", "-A")
         git(folder, "commit", "-q", "-m", "first")
-    known, short = source.walk(str(folder)), 0
+    known, short = walk.walk(str(folder)), 0
     for _ in range(25):
         found = relist.relisted(dice.choice((str(folder), ".")), known, _act(folder, dice))
-        known = source.walk(str(folder))
+        known = walk.walk(str(folder))
         if found is not None:
             short += 1
             assert found == known
@@ -103,7 +103,7 @@ def test_a_list_that_is_brought_up_to_date_is_that_of_a_walk(
 
 
 def test_lists_that_need_a_walk(repo: Path) -> None:
-    known = source.walk(str(repo))
+    known = walk.walk(str(repo))
     assert relist.relisted(str(repo), known, {"a.py"}) == known
     for path in (".gitignore", "lib", "lib/.gitignore", "docs/manifest.json"):
         assert relist.relisted(str(repo), known, {path}) is None, path
@@ -204,7 +204,7 @@ def test_a_work_tree_beside_its_repository(repo: Path, tmp_path: Path) -> None:
 
 def test_without_notifications_the_disk_is_looked_at(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(following, "POLL", 0.05)
-    follower = Polled(lambda: source.walked(str(repo)))
+    follower = Polled(lambda: walk.walked(str(repo)))
     assert not follower.changes(0.2).whole
     (repo / "new.py").write_text("")
     assert follower.changes(LONG).whole

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
-from concordance import plugins
-from concordance.blocks import Page
-from concordance.config import Book
+from concordance.base import plugins
+from concordance.base.blocks import Page
+from concordance.base.config import Book
 from concordance.facts.read import Facts
 from concordance.query.index import Index
 from concordance.query.structure import plain_files

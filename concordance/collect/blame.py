@@ -19,9 +19,9 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from concordance.collect import source, tools
-from concordance.collect.aligned import aligned
-from concordance.errors import ToolFailed, ToolMissing, ToolStopped
+from concordance.base.errors import ToolFailed, ToolMissing, ToolStopped
+from concordance.collect import subprocesses, walk
+from concordance.collect.line_diff import aligned
 
 SECONDS = 10.0  # that git may take
 _MOST = 64 << 20  # bytes that it may write
@@ -64,7 +64,7 @@ class _Git:
     def ask(self, *args: str) -> bytes:
         """All that a command writes."""
         try:
-            return tools.bounded_git(self.root, max(0.001, self._end - time.monotonic()), _MOST, *args)
+            return subprocesses.bounded_git(self.root, max(0.001, self._end - time.monotonic()), _MOST, *args)
         except ToolStopped as error:
             if time.monotonic() >= self._end:
                 raise ToolStopped(f"git took longer than {self._seconds:g} seconds") from error
@@ -73,7 +73,7 @@ class _Git:
 
 def blame(root: str, path: str, data: bytes, seconds: float = SECONDS) -> Blame:
     """The lines of a file, as it is now."""
-    if not source.is_in_git(root):
+    if not walk.is_in_git(root):
         return Blame(note="this is no git repository")
     git = _Git(root, seconds)
     failed = "nothing is committed yet"
@@ -185,7 +185,7 @@ def _is_filtered(git: _Git, path: str) -> bool:
 
 def head(root: str) -> str:
     """The commit that a work tree is at; "" where there is none, or git does not say so at once."""
-    if not source.is_in_git(root):
+    if not walk.is_in_git(root):
         return ""
     try:
         return os.fsdecode(_Git(root, _ASKING).ask("rev-parse", "--verify", "--quiet", "HEAD")).strip()

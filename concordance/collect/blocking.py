@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 
-from concordance import plainfile
+from concordance.base import regular_file
 
 _OWN = ("HEAD", "config", "config.worktree", "index", "packed-refs", "shallow", "commondir", "info/exclude",
         "info/attributes", "info/sparse-checkout", "info/grafts", "objects/info/alternates")  # fmt: skip
@@ -107,7 +107,7 @@ def _own_folders(top: str) -> list[str]:
 def _text(path: str) -> str:
     """What stands in a small plain file; "" where there is none."""
     try:
-        with plainfile.opened(path) as file:
+        with regular_file.opened(path) as file:
             return os.fsdecode(file.read(_LARGEST))
     except OSError:
         return ""

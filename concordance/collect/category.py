@@ -18,9 +18,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from concordance.base.model import Category
 from concordance.collect.globs import Globs
-from concordance.collect.patterns import Patterns
-from concordance.model import Category
+from concordance.collect.path_patterns import Patterns
 
 _VENDORED = frozenset((
     "third_party", "third-party", "thirdparty", "3rdparty", "3rd_party", "vendor", "vendors", "vendored",

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from contextlib import closing, suppress
 
-from concordance.collect import source
-from concordance.collect.aligned import aligned
+from concordance.base.config import Config
+from concordance.base.errors import Unreadable
+from concordance.base.model import Skip
+from concordance.collect import walk
+from concordance.collect.line_diff import aligned
 from concordance.collect.revisions import Blobs, sides
-from concordance.config import Config
-from concordance.errors import Unreadable
-from concordance.model import Skip
 
 Stretch = tuple[int, int]  # the first and the last line
 
@@ -32,7 +32,7 @@ def changed_lines(root: str) -> dict[str, list[Stretch]]:
                 found[path] = [_WHOLE]
             elif was.blob != entry.blob and entry.skip is Skip.NONE:
                 with suppress(Unreadable):
-                    stretches = _stretches(_lines(blobs.get(was.blob)), _lines(source.read(root, entry)))
+                    stretches = _stretches(_lines(blobs.get(was.blob)), _lines(walk.read(root, entry)))
                     found.update({path: stretches} if stretches else {})
     return found
 

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from types import MappingProxyType
 
-from concordance.collect import binary, content, encoding
+from concordance.base.model import Category, Form, Language, Skip
+from concordance.collect import binary_types, content, encoding
 from concordance.collect.category import Categories
-from concordance.collect.filetypes import (
+from concordance.collect.file_types import (
     ALIASES,
     CASED_EXTENSIONS,
     OTHERS,
@@ -27,7 +28,6 @@ from concordance.collect.filetypes import (
     from_plugin,
 )
 from concordance.collect.globs import Globs
-from concordance.model import Category, Form, Language, Skip
 
 _LFS = "version https://git-lfs.github.com/spec/"
 _LFS_NOTE = "a pointer: the content itself is in Git's large file storage"
@@ -91,13 +91,13 @@ class Classifier:
         name = path.rpartition("/")[2]
         file_type, extension, is_template = self._by_name(name)
         size = max(size, len(data))
-        found = binary.type_of(data, extension)
+        found = binary_types.type_of(data, extension)
         if found:
             return self._binary(path, found, data), ""
         too_large = size > self.largest
         text = encoding.read(_whole_lines(data) if too_large else data, file_type is not None)
         if text is None:
-            return self._binary(path, binary.unknown(extension), data), ""
+            return self._binary(path, binary_types.unknown(extension), data), ""
         head = text.text[: content.LOOK]
         if head.startswith(_LFS) and not too_large:
             category = self._categories.of(path, Category.DATA)
@@ -123,7 +123,7 @@ class Classifier:
 
     def _binary(self, path: str, type_name: str, data: bytes) -> Form:
         category = self._categories.of(path, Category.DATA)
-        size = binary.pixels(type_name, data)
+        size = binary_types.pixels(type_name, data)
         return Form("", category, "", type_name, Skip.BINARY, f"{type_name}, {size}" if size else type_name)
 
     def _by_name(self, name: str) -> tuple[FileType | None, str, bool]:

@@ -23,9 +23,9 @@ from itertools import chain
 from time import gmtime, strftime
 from typing import NamedTuple
 
-from concordance.collect import tools
-from concordance.errors import ToolFailed, ToolStopped
-from concordance.model import Change
+from concordance.base.errors import ToolFailed, ToolStopped
+from concordance.base.model import Change
+from concordance.collect import subprocesses
 
 _MOST_FILES = 30  # of a commit that says something about which files belong together
 _MOST_TOGETHER = 30  # files that are kept beside each file; some of them may be gone
@@ -83,7 +83,7 @@ class _Record:
 def history(root: str) -> History:
     """The changes of all files; paths are relative to `root`."""
     try:
-        asked = b"".join(tools.run_git(root, "rev-parse", "--is-shallow-repository", "--show-prefix", "HEAD"))
+        asked = b"".join(subprocesses.run_git(root, "rev-parse", "--is-shallow-repository", "--show-prefix", "HEAD"))
     except ToolStopped:
         raise
     except ToolFailed:
@@ -92,11 +92,11 @@ def history(root: str) -> History:
     below = ("--full-history", "--", ".") if prefix else ()
     notes = ["a shallow clone: only its newest commits are known"] if shallow == b"true" else []
     try:
-        times, records = _read(_commits(tools.run_git(root, *_LOG, "-M", *below)))
+        times, records = _read(_commits(subprocesses.run_git(root, *_LOG, "-M", *below)))
     except ToolStopped:
         raise
     except ToolFailed:
-        times, records = _read(_commits(tools.run_git(root, *_LOG, "-M100%", *below)))
+        times, records = _read(_commits(subprocesses.run_git(root, *_LOG, "-M100%", *below)))
         notes.append("git lacks some contents: renames with edits are not followed")
     names = [os.fsdecode(path) for path in records]
     changes = [_change(place, record, names) for place, record in enumerate(records.values())]
@@ -188,7 +188,7 @@ def _change(place: int, record: _Record, names: list[str]) -> Change:
 def head(root: str) -> str:
     """The commit that a work tree is at; "" where there is none."""
     try:
-        return b"".join(tools.run_git(root, "rev-parse", "--verify", "--quiet", "HEAD")).decode().strip()
+        return b"".join(subprocesses.run_git(root, "rev-parse", "--verify", "--quiet", "HEAD")).decode().strip()
     except ToolStopped:
         raise
     except ToolFailed:

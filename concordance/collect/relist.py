@@ -10,12 +10,12 @@ import os
 import stat
 from collections.abc import Collection
 
-from concordance.collect import own, source
-from concordance.model import Entry, Skip
+from concordance.base.model import Entry, Skip
+from concordance.collect import own_output, walk
 
 MOST = 500  # paths; to walk the whole costs about as much as so many
 # Files that decide about other files than themselves.
-DECIDE = frozenset((".gitignore", ".gitmodules", own.MANIFEST, own.FRONT))
+DECIDE = frozenset((".gitignore", ".gitmodules", own_output.MANIFEST, own_output.FRONT))
 
 
 def relisted(root: str, entries: list[Entry], paths: Collection[str]) -> list[Entry] | None:
@@ -32,7 +32,7 @@ def relisted(root: str, entries: list[Entry], paths: Collection[str]) -> list[En
         was = known.pop(path, None)
         if _is_folder(root, path) or (was is not None and was.skip is Skip.SUBMODULE):
             return None
-        if (now := source.on_disk(root, path, folders)) is None:
+        if (now := walk.on_disk(root, path, folders)) is None:
             continue
         if was is not None:
             known[path] = now
@@ -41,7 +41,7 @@ def relisted(root: str, entries: list[Entry], paths: Collection[str]) -> list[En
     if any(path.startswith(tuple(f"{gone}/" for gone in paths)) for path in known):
         return None  # a folder has become a file, or is gone
     new = _belonging(root, strange, folders) if strange else []
-    return None if new is None else sorted([*known.values(), *new], key=source.by_bytes)
+    return None if new is None else sorted([*known.values(), *new], key=walk.by_bytes)
 
 
 def _is_folder(root: str, path: str) -> bool:
@@ -53,7 +53,7 @@ def _is_folder(root: str, path: str) -> bool:
 
 def _belonging(root: str, paths: list[str], folders: dict[str, bool]) -> list[Entry] | None:
     """The entries of those paths, new to the list, that belong to the repository."""
-    if not source.is_in_git(root):
-        return [entry for path in paths if (entry := source.on_disk(root, path, folders)) is not None]
+    if not walk.is_in_git(root):
+        return [entry for path in paths if (entry := walk.on_disk(root, path, folders)) is not None]
     # Where git does not take the folder for a repository of its own, a walk finds out what is meant.
-    return source.git_entries(root, paths) if os.path.lexists(os.path.join(root, ".git")) else None
+    return walk.git_entries(root, paths) if os.path.lexists(os.path.join(root, ".git")) else None

@@ -16,10 +16,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from typing import NamedTuple
 
-from concordance.collect import own, patterns, source, tools
-from concordance.config import Config
-from concordance.errors import NotARepository, ToolFailed, ToolMissing, UnknownRevision, Unreadable, UserError
-from concordance.model import Entry, Skip
+from concordance.base.config import Config
+from concordance.base.errors import NotARepository, ToolFailed, ToolMissing, UnknownRevision, Unreadable, UserError
+from concordance.base.model import Entry, Skip
+from concordance.collect import own_output, path_patterns, subprocesses, walk
 
 WORK_TREE = "the work tree"
 _INDEXED = re.compile(
@@ -40,7 +40,7 @@ class Blobs:
     """Contents of git's objects, one at a time, by one process that is kept."""
 
     def __init__(self, root: str) -> None:
-        self._program = tools.running_git(root, "cat-file", "--batch")
+        self._program = subprocesses.running_git(root, "cat-file", "--batch")
         self._git = self._program.__enter__()
 
     def get(self, blob: str) -> bytes:
@@ -132,7 +132,7 @@ def _parting(root: str, names: tuple[str, str], commits: tuple[str, str]) -> str
 
 
 def _said(root: str, *args: str) -> str:
-    return os.fsdecode(b"".join(tools.run_git(root, *args))).strip()
+    return os.fsdecode(b"".join(subprocesses.run_git(root, *args))).strip()
 
 
 # --- files
@@ -140,29 +140,29 @@ def _said(root: str, *args: str) -> str:
 
 def _side(root: str, name: str, commit: str, config: Config) -> Side:
     try:
-        entries = {entry.path: entry for entry in source.tree(root, commit)}
+        entries = {entry.path: entry for entry in walk.tree(root, commit)}
     except ToolFailed as error:
         if "promisor" not in error.message:
             raise
         advice = f"Check {name} out once, which fetches it, or clone the repository whole"
         raise UserError(f"this partial clone lacks contents of {name}", advice) from error
-    marks = [path for path in entries if path.rpartition("/")[2] == own.MANIFEST]
+    marks = [path for path in entries if path.rpartition("/")[2] == own_output.MANIFEST]
     with closing(Blobs(root)) as blobs:
         for path in marks:
             entry = entries.get(path)
             if entry is None or not entry.blob or entry.skip is not Skip.NONE:
                 continue
             with suppress(Unreadable):
-                book = own.parsed(path.rpartition("/")[0], blobs.get(entry.blob))
-                for page in own.owned(root, book, entries) if book is not None else ():
+                book = own_output.parsed(path.rpartition("/")[0], blobs.get(entry.blob))
+                for page in own_output.owned(root, book, entries) if book is not None else ():
                     del entries[page]
-    kept, _ = patterns.chosen(list(entries.values()), config)
+    kept, _ = path_patterns.chosen(list(entries.values()), config)
     return Side(name, commit, {entry.path: entry for entry in kept})
 
 
 def _work_tree(root: str, config: Config) -> dict[str, Entry]:
     """The files of the work tree, with the ids that their contents have or would have in git."""
-    entries, _ = patterns.chosen(source.walk(root), config)
+    entries, _ = path_patterns.chosen(walk.walk(root), config)
     known, kind = _index(root)
     found = {}
     for entry in entries:
@@ -191,7 +191,7 @@ class _Indexed(NamedTuple):
 def _index(root: str) -> tuple[dict[str, _Indexed], str]:
     """What git's index says of each file, and the kind of git's ids."""
     known: dict[str, _Indexed] = {}
-    said = b"".join(tools.run_git(root, "ls-files", "-z", "--stage", "--debug"))
+    said = b"".join(subprocesses.run_git(root, "ls-files", "-z", "--stage", "--debug"))
     where = _said(root, "rev-parse", "--git-path", "index")
     written = 0
     with suppress(OSError):
@@ -211,7 +211,7 @@ def _blob(root: str, entry: Entry, known: _Indexed | None, kind: str) -> str:
     if known is not None and known[1:] == (entry.size, entry.changed, entry.altered):
         return known.blob
     try:
-        data = b"".join(source.pieces(root, entry)) if entry.size > 1 << 20 else source.read(root, entry)
+        data = b"".join(walk.pieces(root, entry)) if entry.size > 1 << 20 else walk.read(root, entry)
     except Unreadable:
         return ""
     found = _hashed(data, kind)

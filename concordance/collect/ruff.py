@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from concordance.collect import programs, tools
-from concordance.errors import ToolFailed, ToolMissing
+from concordance.base.errors import ToolFailed, ToolMissing
+from concordance.collect import program_paths, subprocesses
 
 _CRASHED = "(exit code -"  # how a run that a signal ended is told: ruff's parser overflows its stack on some files
 _MOST = 100_000  # bytes of paths for one run; a command line may be longer, but not on every system
@@ -51,7 +51,7 @@ class _Row(msgspec.Struct):
 def program(root: str) -> str:
     """Where ruff is; "" where it is not installed."""
     beside = os.path.join(sysconfig.get_path("scripts"), "ruff")
-    return beside if os.access(beside, os.X_OK) else programs.find("ruff", root)
+    return beside if os.access(beside, os.X_OK) else program_paths.find("ruff", root)
 
 
 def identity(root: str) -> str:
@@ -79,7 +79,7 @@ def check(
         found: dict[str, list[Remark]] = {}
         command = [where, *_OPTIONS, "--select", ",".join(rules), "--", *part]
         try:
-            output = b"".join(tools.run(command, root))
+            output = b"".join(subprocesses.run(command, root))
         except ToolFailed as error:
             if _CRASHED not in str(error):
                 raise

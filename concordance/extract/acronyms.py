@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from concordance.base.model import FileFacts
 from concordance.extract.words import STOP
-from concordance.model import FileFacts
 
 _IN_BRACKETS = re.compile(r"\(([A-Z][A-Za-z0-9]{1,9}?)s?[,;)]")
 _BEFORE_BRACKETS = re.compile(

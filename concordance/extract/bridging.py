@@ -11,10 +11,10 @@ from functools import cache
 from types import ModuleType
 from typing import NamedTuple
 
-from concordance import plugins
+from concordance.base import plugins
+from concordance.base.model import End, FileFacts, Symbol
 from concordance.extract.draft import Draft
 from concordance.extract.look import Look
-from concordance.model import End, FileFacts, Symbol
 
 PACKAGE = "concordance.extract.bridges"
 # The ends that one plug-in may find in a file: so many in any, and one for so many bytes. A rule of a makefile has as

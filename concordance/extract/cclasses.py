@@ -10,11 +10,11 @@ import re
 
 from tree_sitter import Node
 
+from concordance.base.model import Kind
 from concordance.extract.cdeclarators import Declared, unwrap
 from concordance.extract.cwalk import SPECIFIERS, Context, Level
 from concordance.extract.draft import Definition
 from concordance.extract.trees import one_line
-from concordance.model import Kind
 
 _ENUM_CLASS = re.compile(rb"enum\s+(?:class|struct)\b")
 

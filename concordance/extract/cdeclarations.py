@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
+from concordance.base.model import Kind
 from concordance.extract.cfunctions import Functions
 from concordance.extract.cwalk import SPECIFIERS, Context
-from concordance.model import Kind
 
 
 class Walk(Functions):

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from concordance.base.model import Parameter
 from concordance.extract.source import Source
 from concordance.extract.trees import one_line
-from concordance.model import Parameter
 
 _NAMES = frozenset(("identifier", "field_identifier", "type_identifier", "namespace_identifier", "primitive_type"))
 _NAMED = frozenset((

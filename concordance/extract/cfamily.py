@@ -12,12 +12,12 @@ from functools import cache, partial
 
 from tree_sitter import Node, Parser, Query
 
+from concordance.base.model import Kind
 from concordance.extract import cblank, cdirectives, cflow, cmade, cnames, cobjects, crepair, trees
 from concordance.extract.cdeclarations import Walk
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.macros import Macros, mentioned
 from concordance.extract.source import Source
-from concordance.model import Kind
 
 C = "tree_sitter_c"
 CPP = "tree_sitter_cpp"

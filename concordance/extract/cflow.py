@@ -21,11 +21,11 @@ from __future__ import annotations
 
 import re
 
+from concordance.base.model import Given, Kind, Op, Role
 from concordance.extract import cmarks
 from concordance.extract.cvalues import CALL, EACH, LOOKUP, MEMBER, NAME, OF_TYPE, PART, Calls, Values, bare, opening
 from concordance.extract.draft import CODE, Draft
 from concordance.extract.flow import Weave
-from concordance.model import Given, Kind, Op, Role
 
 _SYMBOL, _PARAMETER, _CAST = int(Op.SYMBOL), int(Op.PARAMETER), int(Op.CAST)
 _CALLED, _WRITTEN, _TYPE, _FIRST_USE = CODE[Role.CALL], CODE[Role.WRITE], CODE[Role.TYPE], CODE[Role.CALL]

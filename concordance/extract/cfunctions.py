@@ -10,11 +10,11 @@ import re
 
 from tree_sitter import Node
 
+from concordance.base.model import Kind
 from concordance.extract.cclasses import Classes
 from concordance.extract.cdeclarators import Declared, conversion, parameters, unwrap
 from concordance.extract.cwalk import SPECIFIERS, Context
 from concordance.extract.trees import one_line
-from concordance.model import Kind
 
 _MODIFIER = re.compile(
     r"\b(?:static|extern|inline|constexpr|consteval|constinit|virtual|explicit|friend|mutable|register|thread_local|"

@@ -12,8 +12,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from concordance.base.model import Kind, Parameter
 from concordance.extract.draft import Draft
-from concordance.model import Kind, Parameter
 
 _DEFINE = re.compile(
     rb"(?m)^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)\(([^)\n]*)\)((?:[^\n\\]|\\\r?\n|\\.)*)", re.S

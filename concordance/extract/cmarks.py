@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from zlib import crc32
 
+from concordance.base.model import Kind, Symbol, packed
 from concordance.extract.draft import Draft
-from concordance.model import Kind, Symbol, packed
 
 DECLARES = 1
 LOCAL = 2  # seen by its own file alone

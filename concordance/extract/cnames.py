@@ -12,11 +12,11 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
+from concordance.base.model import Kind, Role
 from concordance.extract.cdirectives import Directive, Lines, words
 from concordance.extract.draft import CODE, Draft
 from concordance.extract.macros import KEYWORDS
 from concordance.extract.trees import one_line
-from concordance.model import Kind, Role
 
 NAMES = """
 (catch_clause) @branch

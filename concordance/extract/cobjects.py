@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from concordance.base.model import Kind, Parameter, Role
 from concordance.extract.cblank import Blanked, to_spaces
 from concordance.extract.cdirectives import Lines
 from concordance.extract.draft import CODE, Definition, Draft
 from concordance.extract.macros import KEYWORDS
 from concordance.extract.trees import one_line
-from concordance.model import Kind, Parameter, Role
 
 _TOKEN = re.compile(rb"[A-Za-z_]\w*|\"+|[0-9][\w.]*|->|::|[^\s\w]")
 _NAME = re.compile(rb"[A-Za-z_]\w*")

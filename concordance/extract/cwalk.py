@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from concordance.base.model import Kind
 from concordance.extract.cblank import Blanked
 from concordance.extract.cdirectives import Lines
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.macros import KEYWORDS
 from concordance.extract.trees import one_line
-from concordance.model import Kind
 
 SPECIFIERS = {
     "class_specifier": Kind.CLASS,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from concordance.model import DocPart
+from concordance.base.model import DocPart
 
 _FIELDS = {
     "param": "parameter", "parameter": "parameter", "arg": "parameter", "argument": "parameter", "key": "parameter",

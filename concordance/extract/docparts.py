@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.base.model import DocPart
 from concordance.extract.docfields import (
     NAMELESS,
     ROLE,
@@ -23,7 +24,6 @@ from concordance.extract.docfields import (
     split_names,
     take_field,
 )
-from concordance.model import DocPart
 
 _SECTIONS = {
     "args": "parameter", "arg": "parameter", "arguments": "parameter", "parameters": "parameter",

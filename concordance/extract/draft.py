@@ -14,9 +14,7 @@ from itertools import chain, pairwise
 
 from tree_sitter import Node
 
-from concordance.extract.flow import Names, Weave
-from concordance.extract.source import Source
-from concordance.model import (
+from concordance.base.model import (
     ROLES,
     DocPart,
     FileFacts,
@@ -32,6 +30,8 @@ from concordance.model import (
     Symbol,
     packed,
 )
+from concordance.extract.flow import Names, Weave
+from concordance.extract.source import Source
 
 CODE = {role: place for place, role in enumerate(ROLES)}
 _DEFINE = CODE[Role.DEFINE]

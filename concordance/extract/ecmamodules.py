@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
+from concordance.base.model import Kind, Role
 from concordance.extract import trees
 from concordance.extract.draft import Definition, Draft
-from concordance.model import Kind, Role
 
 
 def _unquoted(node: Node | None) -> str:

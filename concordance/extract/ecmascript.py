@@ -11,12 +11,12 @@ import re
 
 from tree_sitter import Node
 
+from concordance.base.model import Kind
 from concordance.extract import plainflow, trees
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.ecmamodules import note_exports, note_imports
 from concordance.extract.ecmasigns import bases, head, parameters
 from concordance.extract.source import Source
-from concordance.model import Kind
 
 _LONG = 100  # a value longer than this, or of several lines, is no part of a signature
 _FUNCTIONS = frozenset(("arrow_function", "function_expression", "generator_function"))

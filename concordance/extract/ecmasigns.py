@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
+from concordance.base.model import Parameter
 from concordance.extract import trees
-from concordance.model import Parameter
 
 _WORDS = frozenset(
     ("static", "async", "get", "set", "*", "readonly", "abstract", "declare", "accessor", "const", "override",

@@ -9,14 +9,14 @@ from __future__ import annotations
 from functools import cache
 from itertools import accumulate, chain
 
-from concordance import plugins
+from concordance.base import plugins
+from concordance.base.model import FileFacts, Finding, Kind, Language, Metrics, Severity
 from concordance.extract import bridging, rulebook, terms
 from concordance.extract.comments import Comments
 from concordance.extract.draft import Draft
 from concordance.extract.macros import Macros
 from concordance.extract.repetition import Repetition, without_repetition
 from concordance.extract.source import Source
-from concordance.model import FileFacts, Finding, Kind, Language, Metrics, Severity
 
 LANGUAGES = "concordance.extract.languages"
 

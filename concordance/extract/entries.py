@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from concordance.base.model import Kind
 from concordance.extract.draft import Definition
 from concordance.extract.look import Look
-from concordance.model import Kind
 
 _COMMENT = re.compile(r"(?m)(?:^|[ \t])#.*$")
 _BLOCK = re.compile(r"[|>][-+\d]*[ \t]*(?:#.*)?\n")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from concordance.model import KINDS, Flow, Given, Import, Kind, Op, Role, Scope, Symbol, packed
+from concordance.base.model import KINDS, Flow, Given, Import, Kind, Op, Role, Scope, Symbol, packed
 
 VERSION = 1 << 30  # numbers from here on are parts of variables, until all variables are known
 FARTHEST = 16  # bindings looked back at; a name that is bound more often in branches means all of them

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from tree_sitter import Node, Query, QueryCursor
 
-from concordance import plugins
+from concordance.base import plugins
 from concordance.extract import cdirectives, trees
 from concordance.extract.draft import Draft
 from concordance.extract.engine import DEEPEST, LANGUAGES, nesting, readers

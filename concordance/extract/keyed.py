@@ -25,9 +25,9 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from concordance.base.model import Kind
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.source import Source
-from concordance.model import Kind
 
 SEQUENCE, ITEM, PAIR = range(3)  # in the order in which they nest where they start at one place
 

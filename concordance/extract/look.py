@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from concordance.base.model import Import
 from concordance.extract.draft import Draft
-from concordance.model import Import
 
 C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
 SCRIPTS = ("javascript", "typescript")

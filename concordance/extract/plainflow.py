@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
+from concordance.base.model import ROLES, Given, Op, Role, packed
 from concordance.extract.draft import Draft, innermost
 from concordance.extract.flow import Site, Weave
-from concordance.model import ROLES, Given, Op, Role, packed
 
 _BINDS = frozenset(ROLES.index(role) for role in (Role.WRITE, Role.DEFINE))
 _TYPES = frozenset(ROLES.index(role) for role in (Role.TYPE, Role.CALL))

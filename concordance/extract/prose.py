@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from concordance.base.model import Kind
 from concordance.extract.draft import Draft
 from concordance.extract.source import Source
-from concordance.model import Kind
 
 NAME_IN_CODE = re.compile(r"[A-Za-z_]\w*+(?:(?:\.|::)[A-Za-z_]\w*+)*+")
 _DOTTED = re.compile(r"(?<![\w./:@-])[A-Za-z_]\w*+(?:(?:\.|::)[A-Za-z_]\w*+)++(?![\w/-])")

@@ -11,11 +11,11 @@ import re
 
 from tree_sitter import Node
 
+from concordance.base.model import Kind, Parameter
 from concordance.extract import docparts, docstrings
 from concordance.extract.draft import Definition, Draft, innermost
 from concordance.extract.pynames import Captures, bind_parameters, condition_of, is_alias, mention, starts_line, targets
 from concordance.extract.trees import one_line, text
-from concordance.model import Kind, Parameter
 
 _ENUM = re.compile(r"(?:^|\.)(?:\w*Enum|\w*Flag)$")
 _PROPERTY = re.compile(r"property$|\.(?:setter|getter|deleter)$")

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
+from concordance.base.model import Given, Kind, Op, Symbol
 from concordance.extract.flow import Weave
-from concordance.model import Given, Kind, Op, Symbol
 
 _FIXTURE = re.compile(r"(?:^|[.\w])fixture\b")
 _NAME = re.compile(r"""\bname\s*=\s*["'](\w+)["']""")

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator
 
 from tree_sitter import Node
 
+from concordance.base.model import Given, Op
 from concordance.extract import pyfixtures
 from concordance.extract.draft import Draft, innermost
 from concordance.extract.flow import Site, Weave
 from concordance.extract.pynames import Captures
 from concordance.extract.pyvalues import Values
-from concordance.model import Given, Op
 
 _CLOSED = frozenset(("return_statement", "raise_statement", "continue_statement", "break_statement"))
 _PATTERNS = frozenset(("pattern_list", "tuple_pattern", "list_pattern", "tuple", "list", "expression_list"))

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from concordance.base.model import Kind
 from concordance.extract.ctokens import Stretch, Tokens
 from concordance.extract.draft import Definition
-from concordance.model import Kind
 
 MODULES = frozenset(("module", "module_"))  # pybind11's and nanobind's
 _SPACES = frozenset(("py", "pybind11", "nb", "nanobind"))

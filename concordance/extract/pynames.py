@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node
 
+from concordance.base.model import Kind, Role
 from concordance.extract.draft import CODE, Draft, innermost
 from concordance.extract.source import Source
 from concordance.extract.trees import one_line, text
-from concordance.model import Kind, Role
 
 Captures = dict[str, list[Node]]
 

@@ -11,10 +11,10 @@ import ast
 
 from tree_sitter import Node
 
+from concordance.base.model import Op
 from concordance.extract.draft import innermost
 from concordance.extract.flow import Weave
 from concordance.extract.source import Source
-from concordance.model import Op
 
 _OPERATORS = {
     "+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__", "//": "__floordiv__", "%": "__mod__",

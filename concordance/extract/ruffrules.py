@@ -7,7 +7,7 @@ shells, `exec`, YAML) has a rule of our own in `rules/`. None of them is asked o
 
 from __future__ import annotations
 
-from concordance.model import Rule, Severity
+from concordance.base.model import Rule, Severity
 
 TOOL = "ruff"
 _LANGUAGES = ("python",)

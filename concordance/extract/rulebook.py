@@ -13,11 +13,11 @@ from functools import cache
 from types import ModuleType
 from typing import NamedTuple
 
-from concordance import plugins
+from concordance.base import plugins
+from concordance.base.model import Category, FileFacts, Finding, Kind, Rule, Symbol
 from concordance.extract import ruffrules
 from concordance.extract.draft import Draft
 from concordance.extract.look import Look
-from concordance.model import Category, FileFacts, Finding, Kind, Rule, Symbol
 
 PACKAGE = "concordance.extract.rules"
 OWN = "Concordance"

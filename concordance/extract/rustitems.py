@@ -11,11 +11,11 @@ import re
 
 from tree_sitter import Node
 
+from concordance.base.model import Kind, Parameter
 from concordance.extract import trees
 from concordance.extract.comments import clean
 from concordance.extract.draft import Definition, Draft, innermost
 from concordance.extract.source import Source
-from concordance.model import Kind, Parameter
 
 _LONG = 100  # a value longer than this, or of several lines, is no part of a signature
 _SPACE = re.compile(rb"\s*")

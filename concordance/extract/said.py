@@ -11,9 +11,9 @@ from bisect import bisect_right
 from collections import Counter
 from itertools import chain
 
+from concordance.base.model import FileFacts
 from concordance.extract.comments import is_legal
 from concordance.extract.wordsplit import tokens
-from concordance.model import FileFacts
 
 _SPACED_CODE = re.compile(r"``[^`\s]*+\s[^`]*+``|(?<!`)`[^`\s]*+\s[^`]*+`(?!`)|<[a-zA-Z!/][^<>]*>")
 _TO_TOOLS = re.compile(r"\b(?:noqa|(?:type|pyrefly|mypy|pyre|pylint|ruff|eslint|lint)[-\w]{0,40}:\s*ignore|NOLINT).*")

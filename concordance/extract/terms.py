@@ -28,12 +28,12 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import accumulate, chain, pairwise
 
+from concordance.base.model import FileFacts, Kind, Term, unpacked
 from concordance.extract.acronyms import expansions
 from concordance.extract.docstrings import summary
 from concordance.extract.said import Said, pieces
 from concordance.extract.words import GENERAL, IMPERATIVES, MODIFIERS, STOP, VERBS
 from concordance.extract.wordsplit import LONGEST, grams, is_acronym, is_word, tokens
-from concordance.model import FileFacts, Kind, Term, unpacked
 
 _SAID, _DEFINED, _USED, _EMPHASISED, _ENOUGH = 4, 3, 2, 6, 6
 _SHORT_TEXT = 150

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from concordance.model import Category, FileFacts, Kind, Symbol
+from concordance.base.model import Category, FileFacts, Kind, Symbol
 
 WHOLE = frozenset(("javascript", "typescript"))  # languages in which a file is a test
 _FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
+from concordance.base.model import RUN, Links
 from concordance.facts import linkrows
 from concordance.facts.graph import Graph
 from concordance.facts.pack import Outline, unpack_links, unpack_outline
 from concordance.facts.spool import Spool
-from concordance.model import RUN, Links
 
 _PART = 500
 

@@ -23,7 +23,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from concordance.errors import StoreBroken
+from concordance.base.errors import StoreBroken
 from concordance.facts import lock, schema
 from concordance.facts.failures import FAILURES
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.model import Finding, Trust
 from concordance.facts import pack, schema
 from concordance.facts.read import Facts, said
-from concordance.model import Finding, Trust
 
 
 class Counts(Facts):

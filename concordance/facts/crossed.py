@@ -1,6 +1,6 @@
 """What bridges are joined by: the ends that files state, the names that they ask for, and who carries a name.
 
-In: the connection of a store that is being written. Out: rows of `model.py`. Every name that was looked up is known
+In: the connection of a store that is being written. Out: rows of the model. Every name that was looked up is known
 afterwards: as long as nobody else carries it, what was joined by it holds.
 """
 
@@ -12,10 +12,10 @@ from contextlib import AbstractContextManager
 
 import msgspec
 
+from concordance.base.model import Ask, Bridge, End, Links, Occurrences
 from concordance.facts import schema
 from concordance.facts.pack import unpack_asks, unpack_ends, unpack_links, unpack_named, unpack_names
 from concordance.facts.places import SYMBOL, Place, place_of
-from concordance.model import Ask, Bridge, End, Links, Occurrences
 
 _Rows = list[Bridge]
 

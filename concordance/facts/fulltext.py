@@ -26,12 +26,12 @@ from typing import Any, NamedTuple
 import msgspec
 import tantivy
 
-from concordance.confined import remove_tree
-from concordance.errors import StoreBroken, StoreFailed
+from concordance.base.confined_folder import remove_tree
+from concordance.base.errors import StoreBroken, StoreFailed
+from concordance.base.model import Category, FileFacts, Kind
+from concordance.base.watchdog import watched
 from concordance.facts import checksums, filesums, textwords
 from concordance.facts.textwords import Words
-from concordance.model import Category, FileFacts, Kind
-from concordance.watchdog import watched
 
 SHELVES = ("source", "other")
 FIELDS = ("base", "dir", "names", "docs", "body")  # split into words; "defs" and "dotted" are names as they are

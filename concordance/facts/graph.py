@@ -16,7 +16,7 @@ from enum import IntEnum
 from itertools import accumulate
 from typing import NamedTuple
 
-from concordance.model import ROLES, Role, unpacked
+from concordance.base.model import ROLES, Role, unpacked
 
 _USER = 4  # bits of a way
 _TARGET = 32  # bits of a way and a user's id

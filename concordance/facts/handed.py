@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from concordance.model import File
+from concordance.base.model import File
 
 # One file's macros: name and form of each, as `extract.macros` has them; the store only keeps them.
 Learned = tuple[tuple[bytes, str], ...]

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from concordance.errors import StoreBroken
+from concordance.base.errors import StoreBroken
+from concordance.base.model import File
 from concordance.facts import schema
 from concordance.facts.handed import Learned
 from concordance.facts.read import Facts
-from concordance.model import File
 
 
 class Known(NamedTuple):

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import msgspec
 
+from concordance.base.model import Links, packed, unpacked
 from concordance.facts import schema
 from concordance.facts.graph import remapped
 from concordance.facts.pack import pack, unpack_asks, unpack_links
-from concordance.model import Links, packed, unpacked
 
 Columns = tuple[bytes, ...]
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from concordance.errors import NoPermission, StoreFailed
+from concordance.base.errors import NoPermission, StoreFailed
 
 LIMIT = 1800.0  # seconds that a build waits for another; that of a very large repository takes less
 _NOTICE = 30.0  # seconds between two words about it

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from concordance.model import Ask, End, FileFacts, Finding, Flow, Import, Links, Metrics, Scope, Target, Term
+from concordance.base.model import Ask, End, FileFacts, Finding, Flow, Import, Links, Metrics, Scope, Target, Term
 
 
 class Columns(NamedTuple):

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from concordance.errors import ConcordanceError, StoreBroken
+from concordance.base.errors import ConcordanceError, StoreBroken
 from concordance.facts import checksums, schema
 from concordance.facts.failures import FAILURES
 

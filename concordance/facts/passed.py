@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from concordance.model import packed, unpacked
+from concordance.base.model import packed, unpacked
 
 _Tested = dict[int, tuple[list[tuple[int, bytes]], int]]
 

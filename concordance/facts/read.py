@@ -1,6 +1,6 @@
 """`Facts`: every question that later stages ask of the store.
 
-In: a repository's folder. Out: rows of `model.py`. Read-only, and always one complete build: a
+In: a repository's folder. Out: rows of `base/model.py`. Read-only, and always one complete build: a
 build that ends meanwhile is seen by the next one who opens the store.
 """
 
@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from concordance.base.model import Category, Change, End, File, FileFacts, Finding, Flow, Links, Term, Trust
 from concordance.facts import pack, schema
 from concordance.facts.handed import Learned
 from concordance.facts.linkrows import Columns, rows_of
@@ -31,7 +32,6 @@ from concordance.facts.places import SYMBOL, place_of
 from concordance.facts.places import Place as Place
 from concordance.facts.store import Store
 from concordance.facts.touched import Aspect
-from concordance.model import Category, Change, End, File, FileFacts, Finding, Flow, Links, Term, Trust
 
 
 class Facts(Store):

@@ -1,4 +1,4 @@
-"""The store's tables, made from the types of `model.py`, and how a path is written in them.
+"""The store's tables, made from the types of `base/model.py`, and how a path is written in them.
 
 A table that mirrors a row type has that type's fields as columns, so a field added there is a
 column here. What is read a file at a time (its facts) is one packed value; what is looked up (a
@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from concordance import plainfile
-from concordance.model import Change, File
+from concordance.base import regular_file
+from concordance.base.model import Change, File
 
 VERSION = 10
 _TIMES, _ALWAYS = 4, 100_000  # ids: of those that the first build gave, and beside them
@@ -97,7 +97,7 @@ def connect(path: str, mode: str = "rwc") -> sqlite3.Connection:
     """
     asked = "immutable=1" if mode == "immutable" else f"mode={mode}"
     uri = f"file:{quote(os.fsencode(os.path.abspath(path)))}?{asked}"
-    if any(plainfile.is_other(f"{path}{end}") for end in ("", *BESIDE)):
+    if any(regular_file.is_other(f"{path}{end}") for end in ("", *BESIDE)):
         raise sqlite3.DatabaseError(f"{path} is not a plain file")  # it might be a pipe, and never answer
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=60.0, check_same_thread=False)
     connection.execute("PRAGMA trusted_schema = OFF")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from concordance.errors import StoreBroken
+from concordance.base.errors import StoreBroken
 from concordance.facts import checksums, schema
 from concordance.facts.failures import FAILURES
 

@@ -11,9 +11,9 @@ import sqlite3
 from collections.abc import Iterable
 from contextlib import closing, suppress
 
+from concordance.base.model import File
 from concordance.facts import checksums, schema
 from concordance.facts.failures import FAILURES
-from concordance.model import File
 
 _RENEW = "UPDATE file SET changed = ?, altered = ?, inode = ? WHERE path = ?"
 

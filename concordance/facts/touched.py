@@ -12,10 +12,10 @@ from enum import StrEnum
 from typing import NamedTuple
 from zlib import crc32
 
+from concordance.base.model import File, Links, unpacked
 from concordance.facts.graph import unpacked_edges
 from concordance.facts.linkrows import Part, rows_of
 from concordance.facts.pack import unpack_links, unpack_terms
-from concordance.model import File, Links, unpacked
 
 
 class Aspect(StrEnum):

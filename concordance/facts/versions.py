@@ -16,7 +16,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 def readers() -> str:
     """The version of all that reads."""
-    return _digest(["kinds.py", "model.py", "batch.py"], ["collect", "extract"], " ".join(_grammars()))
+    return _digest(["base/kinds.py", "base/model.py", "batch.py"], ["collect", "extract"], " ".join(_grammars()))
 
 
 def linkers() -> str:
@@ -26,12 +26,13 @@ def linkers() -> str:
 
 def pages() -> str:
     """The version of all that makes pages."""
-    return _digest(["blocks.py", "signs.py", "version.py", "writing.py"], ["query", "render"], "")
+    return _digest(["base/blocks.py", "base/characters.py", "base/version.py", "writing.py"], ["query", "render"], "")
 
 
 def site() -> str:
     """The version of all that makes pages of the site: the extractors, too, for they colour the source."""
-    return _digest(["blocks.py", "signs.py", "version.py"], ["extract", "query", "render", "serve"], "")
+    own = ["base/blocks.py", "base/characters.py", "base/version.py"]
+    return _digest(own, ["extract", "query", "render", "serve"], "")
 
 
 def _digest(files: list[str], stages: list[str], more: str) -> str:

@@ -19,7 +19,8 @@ from typing import Any
 
 import msgspec
 
-from concordance.errors import StoreBroken, StoreFailed
+from concordance.base.errors import StoreBroken, StoreFailed
+from concordance.base.model import Change, File, Finding
 from concordance.facts import checksums, linkrows, schema, times
 from concordance.facts.asked import Asked
 from concordance.facts.crossed import Crossed
@@ -28,7 +29,6 @@ from concordance.facts.handed import Before, Learned, Linkable, Reading
 from concordance.facts.linkrows import LinkedFile
 from concordance.facts.pack import unpack_terms
 from concordance.facts.touched import Aspect, Known, Touched, band
-from concordance.model import Change, File, Finding
 
 
 class Writer:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from concordance.base.model import Given, Links, Target, unpacked
 from concordance.facts.handed import Before, Linkable
 from concordance.facts.pack import unpack_flow
 from concordance.link.cagain import c_names
@@ -18,7 +19,6 @@ from concordance.link.cnames import CNames
 from concordance.link.shown import ANY, C_FAMILY, FOLLOWED, OWNERS, Shown, Version, digest, owned, shown
 from concordance.link.weave import Weave
 from concordance.link.world import Loaded, World
-from concordance.model import Given, Links, Target, unpacked
 
 MANY = 200  # files that are always followed, whatever their share
 SHARE = 3  # of a family's files: from a third on, all are linked

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from fnmatch import translate
 from urllib.parse import unquote
 
+from concordance.base.model import Origin, Target
 from concordance.link.tree import Tree, above, joined
-from concordance.model import Origin, Target
 
 _VARIABLE = re.compile(r"\$[\w@<*]|[$@%]\w+[@%]|[$][({]")
 _LAST = re.compile(r".*(?:[)}\"'`@%]|\$\w+)", re.S)  # up to the end of the last variable or quote

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from concordance.base.model import Target
 from concordance.link.chomes import NAMESPACE, SHIFT, Home
 from concordance.link.cnames import CNames
 from concordance.link.creach import Reach, included_by, is_header
 from concordance.link.shown import C_FAMILY, Path, Shown, Version, shown
 from concordance.link.world import World
-from concordance.model import Target
 
 
 def c_names(

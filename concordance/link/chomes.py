@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from concordance.model import KINDS, Kind, Trust
+from concordance.base.model import KINDS, Kind, Trust
 
 SHIFT = 20  # a symbol is one number here: its file's, and its place in the file
 MASK = (1 << SHIFT) - 1

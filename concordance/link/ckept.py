@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from concordance.base.model import Flow, unpacked
 from concordance.extract.cmarks import ALIAS, FRIEND, INLINE
 from concordance.facts.handed import Linkable
 from concordance.link.chomes import CLASSES, FUNCTIONS, MACRO, NAMESPACE, OPENS, OTHER_NAME, SHIFT, Entry, Home
@@ -17,7 +18,6 @@ from concordance.link.creach import Reach, included_by, is_header
 from concordance.link.cscopes import Table
 from concordance.link.shown import C_FAMILY
 from concordance.link.world import Loaded, World
-from concordance.model import Flow, unpacked
 
 _MOST = 50  # files that are read again one by one; for more, all is made anew
 _MAKES = FRIEND | INLINE | ALIAS  # what of a symbol's flags tells which home it is, or is in

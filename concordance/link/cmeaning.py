@@ -7,13 +7,13 @@ as the language does: from the scope they stand in outward, in classes through t
 
 from __future__ import annotations
 
+from concordance.base.model import Given, Trust
 from concordance.link.chomes import MACRO, MASK, NAMESPACE, OTHER_NAME, SHIFT, Entry, Home, Sight
 from concordance.link.creach import Reach
 from concordance.link.cscopes import Table, last_name
 from concordance.link.cvalues import TYPES, Values
 from concordance.link.cviews import ALIASED, CALL, ITEM, LOOKUP, MEMBER, NAME, NAMED, NOMINATED, SYMBOL, Start, View
 from concordance.link.world import World
-from concordance.model import Given, Trust
 
 _NAMESPACES = frozenset((NAMESPACE, OTHER_NAME))
 _QUALIFIERS = TYPES | _NAMESPACES

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from concordance.base.model import Given
 from concordance.link.chomes import MASK, SHIFT, Entry, Home, Sight, Type
 from concordance.link.coutside import POINTERS, Outside
 from concordance.link.creach import Reach
@@ -18,7 +19,6 @@ from concordance.link.cscopes import Table
 from concordance.link.cviews import BASES, INHERITED, Question, Start, View
 from concordance.link.solver import Solver
 from concordance.link.world import World
-from concordance.model import Given
 
 _POINTERS = 4  # that lead to one another before there is the member
 _NESTED = 4  # arguments of templates in one another, in the types of a cycle

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
+from concordance.base.model import Trust, unpacked
 from concordance.extract.cmarks import DECLARES, VIRTUAL
 from concordance.link.chomes import FUNCTIONS, MACRO, MASK, METHOD, NAMESPACE, SHIFT, Entry, Group, Sight
 from concordance.link.ckept import Kept, files_of, renewed
@@ -20,7 +21,6 @@ from concordance.link.cviews import CALL, ITEM, LOOKUP, MEMBER, SYMBOL, View
 from concordance.link.shown import C_FAMILY
 from concordance.link.tree import nearness
 from concordance.link.world import Found, Loaded, World
-from concordance.model import Trust, unpacked
 
 _FEW = 5
 _MOST = 12  # of which all but a few may be for other files alone

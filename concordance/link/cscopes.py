@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from concordance.base.model import Op, unpacked
 from concordance.extract.cmarks import ALIAS, DECLARES, FRIEND, INLINE, LOCAL, SCOPED, SPECIAL
 from concordance.link.chomes import (
     CLASSES,
@@ -28,7 +29,6 @@ from concordance.link.chomes import (
 from concordance.link.cmacros import Macros
 from concordance.link.shown import C_FAMILY
 from concordance.link.world import Loaded, World
-from concordance.model import Op, unpacked
 
 _USING = frozenset(("using namespace", "using"))
 _FUNCTION = 1 << 32  # marks a function's form: nothing else has one

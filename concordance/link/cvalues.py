@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from concordance.base.model import Given
 from concordance.link.chomes import (
     CLASSES,
     ENUM,
@@ -45,7 +46,6 @@ from concordance.link.cviews import (
     View,
 )
 from concordance.link.world import World
-from concordance.model import Given
 
 TYPES = CLASSES | {ENUM, TYPE}
 _NO_VALUES = TYPES | FUNCTIONS | {NAMESPACE, OTHER_NAME, MACRO}

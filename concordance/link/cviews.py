@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from concordance.base.model import Op
 from concordance.link.chomes import SHIFT, Entry, Home, Sight, Type
 from concordance.link.world import Loaded
-from concordance.model import Op
 
 NAME, MEMBER, CALL, ITEM, EACH, PART = (int(op) for op in (Op.NAME, Op.MEMBER, Op.CALL, Op.ITEM, Op.EACH, Op.PART))
 OF_TYPE, LOOKUP, SYMBOL, PARAMETER, CAST = (

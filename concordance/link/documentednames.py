@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from concordance.base.model import Trust
 from concordance.link.crossing import Crossing, Row, Stated
-from concordance.model import Trust
 
 _FARTHEST = 12  # modules that a name is handed through
 _ENDINGS = (".py", ".pyx", ".pyi")

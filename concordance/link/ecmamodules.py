@@ -20,9 +20,9 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
 
+from concordance.base.model import Category, Origin, Target
 from concordance.link.ignored import Ignored
 from concordance.link.tree import Tree, above, joined, nearness
-from concordance.model import Category, Origin, Target
 
 _ENDINGS = (
     ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue", ".svelte", ".astro", ".d.ts",

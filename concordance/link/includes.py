@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from concordance.base.model import Category, Origin, Target
 from concordance.link.headers import CPP, C, family, kernel, library, standard
 from concordance.link.includeroots import IncludeRoots
 from concordance.link.madeheaders import MadeHeaders
 from concordance.link.tree import Tree, above, joined, nearness
-from concordance.model import Category, Origin, Target
 
 _PUBLIC = frozenset(("include", "includes", "inc", "Include", "headers", "public"))
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc", ".inl", ".h.in")

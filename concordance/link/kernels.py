@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from concordance.base.model import Kind, Trust
 from concordance.extract.look import C_FAMILY
 from concordance.extract.operatorschema import Schema
 from concordance.facts.read import Place
 from concordance.link.crossing import Crossing, Meant
-from concordance.model import Kind, Trust
 
 _FUNCTIONS = (Kind.FUNCTION, Kind.METHOD)
 _NUMBER = re.compile(r"\+\d+$")

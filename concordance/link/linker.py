@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from types import ModuleType
 
-from concordance import plugins
+from concordance.base import plugins
+from concordance.base.model import ROLES, TYPES, Ask, Import, Kind, Links, Role, Target, Trust, packed, unpacked
 from concordance.facts.graph import targets_of
 from concordance.facts.handed import Linkable
 from concordance.facts.linkrows import LinkedFile
@@ -20,7 +21,6 @@ from concordance.link import loading, runs
 from concordance.link.shown import mentions
 from concordance.link.tree import Tree
 from concordance.link.world import Carriers, Found, Loaded, Names, World
-from concordance.model import ROLES, TYPES, Ask, Import, Kind, Links, Role, Target, Trust, packed, unpacked
 
 LANGUAGES = "concordance.link.languages"
 _IMPORT = 1 << ROLES.index(Role.IMPORT)

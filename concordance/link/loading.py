@@ -8,8 +8,8 @@ another without being named (the files of a package of Go or Java) have none.
 
 from __future__ import annotations
 
+from concordance.base.model import Import, Op
 from concordance.link.world import Found, Loaded, World
-from concordance.model import Import, Op
 
 BY_FILE = frozenset((
     "python", "cython", "c", "cpp", "cuda", "objc", "objcpp", "javascript", "typescript", "proto", "shell", "starlark",

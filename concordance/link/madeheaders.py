@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
+from concordance.base.model import Origin, Target
 from concordance.link.ignored import Ignored
 from concordance.link.tree import Tree, nearness
-from concordance.model import Origin, Target
 
 _TEMPLATES = (
     ".in", ".cmake", ".cmakein", ".cmake.in", ".src", ".template", ".tmpl", ".tpl", ".j2", ".jinja", ".jinja2", ".mako",

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from concordance.base.model import TYPES, Given, Import, Kind, Op, Trust, unpacked
 from concordance.link.solver import Solver
 from concordance.link.world import Found, Loaded, World
-from concordance.model import TYPES, Given, Import, Kind, Op, Trust, unpacked
 
 Place = tuple[Loaded, int]  # a symbol of a file; -1 is the file itself
 _DEEPEST = 24  # classes above one that are looked through

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from concordance.base.model import ROLES, Ask, Bridge, Role, Trust
 from concordance.facts.read import Place
 from concordance.link.crossing import Crossing, Meant, Stated
 from concordance.link.pymodules import C_FAMILY, STUBS, Modules, Named, absolute, below, more
-from concordance.model import ROLES, Ask, Bridge, Role, Trust
 
 _FUNCTIONS = frozenset(("function", "method", "macro"))
 _FIELDS = frozenset(("field", "property", "variable", "constant", "enumerator"))

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from concordance.base.model import Trust
 from concordance.link.crossing import Crossing, Row, Stated
 from concordance.link.solver import Solver
-from concordance.model import Trust
 
 C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
 STUBS = (".pyi", ".pyi.in")

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.model import ROLES, Ask, Given, Op, Origin, Role, Trust, unpacked
 from concordance.link.pythonown import CLASS, INSTANCE, MODULE, OUTER, SUPER
 from concordance.link.pythonroots import PythonModules
 from concordance.link.pythonvalues import Evaluator
 from concordance.link.solver import Solver
 from concordance.link.world import Found, Loaded
-from concordance.model import ROLES, Ask, Given, Op, Origin, Role, Trust, unpacked
 
 _DEEPEST = 20  # modules through which a compiled name is handed on
 _STUB = ".pyi"

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from concordance.base.model import Given, Kind, Op
 from concordance.link.pythonoffers import Offers, Place
 from concordance.link.pythonorder import Order, Orders
 from concordance.link.pythonown import CLASS, MODULE, Values
 from concordance.link.solver import Solver
 from concordance.link.world import Loaded, World
-from concordance.model import Given, Kind, Op
 
 # What is asked of the solver: the value of a file's expression, its type (as the complement), or the bases of a class,
 # which has an id and no file.

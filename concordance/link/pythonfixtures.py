@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.model import Given
 from concordance.link.pythonclasses import Classes
 from concordance.link.world import Loaded
-from concordance.model import Given
 
 UNASKED = "*"
 _CONFTEST = "conftest.py"

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
+from concordance.base.model import Origin, Target
 from concordance.link.ignored import Ignored
 from concordance.link.pythonprojects import Project
 from concordance.link.tree import Tree
-from concordance.model import Origin, Target
 
 _TEMPLATES = (".in", ".template", ".tmpl", ".j2", ".jinja", ".jinja2", ".mako", ".src", ".tpl")
 _BASES = (".pyx", ".pyi", ".py")

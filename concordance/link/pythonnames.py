@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from concordance.base.model import KINDS, Ask, Kind, Op, Trust, unpacked
 from concordance.link.pythonasks import Asks
 from concordance.link.pythonclasses import Classes
 from concordance.link.pythonoffers import Place
@@ -17,7 +18,6 @@ from concordance.link.pythonruns import Runs
 from concordance.link.pythonvalues import Evaluator
 from concordance.link.runs import Edge
 from concordance.link.world import Found, Loaded, World
-from concordance.model import KINDS, Ask, Kind, Op, Trust, unpacked
 
 FEW = 5  # definitions of a name that may be meant, where nothing else is known
 _MEMBER_KINDS = (Kind.METHOD, Kind.PROPERTY, Kind.FIELD, Kind.ENUMERATOR)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from concordance.base.model import KINDS, ROLES, Flow, Import, Kind, Op, Role, Target, unpacked
 from concordance.facts.pack import Defined
-from concordance.model import KINDS, ROLES, Flow, Import, Kind, Op, Role, Target, unpacked
 
 SAME, UNUSED = 1, 2  # flags of `Brought`: `import x as x`; nothing in the module itself uses the name
 _HOLDERS = frozenset((KINDS.index(Kind.VARIABLE), KINDS.index(Kind.CONSTANT)))

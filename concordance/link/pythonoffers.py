@@ -6,10 +6,10 @@ and these on the first. In such a cycle of imports (`solver`) each module has wh
 
 from __future__ import annotations
 
+from concordance.base.model import Kind, Op, Origin
 from concordance.link.pythonroots import PythonModules
 from concordance.link.solver import Solver
 from concordance.link.world import Loaded, World
-from concordance.model import Kind, Op, Origin
 
 # A symbol of a file (-1: the file itself), or a dotted name from outside.
 Place = tuple[Loaded, int] | str

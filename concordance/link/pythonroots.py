@@ -21,12 +21,12 @@ from collections.abc import Container
 from functools import cached_property
 from typing import NamedTuple
 
+from concordance.base.model import Category, Origin, Target
 from concordance.link.pythonmade import PythonMade
 from concordance.link.pythonplaces import COMPILED, SOURCES, STUBS, PythonPlaces, Roots
 from concordance.link.pythonprojects import normal
 from concordance.link.pythonstandard import LOADED, STANDARD
 from concordance.link.tree import Tree, above, nearness
-from concordance.model import Category, Origin, Target
 
 FAR = "package below"
 _TRIED = 4  # packages of one name in which a build may make a module

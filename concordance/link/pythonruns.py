@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.model import Given, Kind, Op
 from concordance.facts.graph import Way
 from concordance.link.pythonown import CLASS, FUNCTION, Value
 from concordance.link.pythonvalues import Evaluator
 from concordance.link.runs import FUNCTIONS, Edge
 from concordance.link.world import Loaded
-from concordance.model import Given, Kind, Op
 
 _MADE = ("__init__", "__new__", "__post_init__")  # of a class that is used at all, for it may be called elsewhere
 _HELD = ("__call__", "__enter__", "__exit__", "__aenter__", "__aexit__")  # of who has an instance

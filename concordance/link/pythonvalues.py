@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import chain, repeat, zip_longest
 
+from concordance.base.model import Given, Kind, Op
 from concordance.link.pythonclasses import Answer, Classes, Question
 from concordance.link.pythonfixtures import Fixtures
 from concordance.link.pythonoffers import Place
@@ -35,7 +36,6 @@ from concordance.link.pythonown import (
 )
 from concordance.link.solver import Solver
 from concordance.link.world import Loaded
-from concordance.model import Given, Kind, Op
 
 _MOST = 6  # values that one name may have; one with more could be anything
 _HELD_DEEP = 2  # how deep containers are nested in the values of a cycle

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
+from concordance.base.model import Kind, Trust
 from concordance.extract.cmade import Filling, Macro
 from concordance.extract.ctokens import Tokens
 from concordance.extract.registrations import calls
 from concordance.link.crossing import Crossing, Meant, Row, Stated
 from concordance.link.kernels import Kernels, spaces_around
 from concordance.link.operatortables import Tables, shared
-from concordance.model import Kind, Trust
 
 _TEXT = re.compile(r"(?<!#)#\s*([A-Za-z_]\w*)")  # a parameter of a macro whose text is meant
 _ROOM = 100_000  # characters that one use of a macro may stand for

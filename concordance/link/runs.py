@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from concordance.base.model import TYPES, Kind, Op, Trust, unpacked
 from concordance.facts.graph import BY_ROLES, Way, edge, packed_edges
 from concordance.link.world import Found, Loaded, Names
-from concordance.model import TYPES, Kind, Op, Trust, unpacked
 
 FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY))
 _GTEST = ("TEST_F(", "TEST_P(", "TYPED_TEST(", "TYPED_TEST_P(")

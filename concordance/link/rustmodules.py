@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from concordance.base.model import Category, Origin, Target
 from concordance.link.tree import Tree, above, joined, nearness
-from concordance.model import Category, Origin, Target
 
 STANDARD = frozenset(("std", "core", "alloc", "proc_macro", "test"))
 _TABLES = ("dependencies", "dev-dependencies", "build-dependencies")

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from zlib import crc32
 
+from concordance.base.model import TYPES, Given, Kind, Op, Target, unpacked
 from concordance.extract.cmarks import FRIEND, INLINE, LOCAL
 from concordance.link.runs import FUNCTIONS
 from concordance.link.world import Loaded
-from concordance.model import TYPES, Given, Kind, Op, Target, unpacked
 
 C_FAMILY = frozenset(("c", "cpp", "cuda", "objc", "objcpp"))
 # Languages whose values are followed by links, for there any name may hold anything; others declare types by name.

@@ -8,10 +8,10 @@ that is a module is the file, the rest a name in it.
 
 from __future__ import annotations
 
+from concordance.base.model import Import, Origin, Target
 from concordance.link import beside
 from concordance.link.pythonroots import PythonModules
 from concordance.link.tree import Tree, above
-from concordance.model import Import, Origin, Target
 
 _CODE = ("auto", "currentmodule", "module", "py:")
 DIRECTIVES = frozenset(

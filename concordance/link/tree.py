@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TypeVar, cast
 
-from concordance.collect import source
-from concordance.config import Roots
-from concordance.errors import Unreadable
-from concordance.model import Entry, File, Skip
+from concordance.base.config import Roots
+from concordance.base.errors import Unreadable
+from concordance.base.model import Entry, File, Skip
+from concordance.collect import walk
 
 _LARGEST = 4_000_000  # bytes of a configuration file; what is longer is data
 _POINTS = "points to "
@@ -156,7 +156,7 @@ class Tree:
         if file is None or file.skip or file.size > _LARGEST:
             return ""
         try:
-            data = source.read(self.root, Entry(path, file.size, file.changed), _LARGEST)
+            data = walk.read(self.root, Entry(path, file.size, file.changed), _LARGEST)
         except Unreadable:
             return ""
         try:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from concordance.base.model import TYPES, Given, Op, unpacked
 from concordance.link.shown import ANY, C_FAMILY, Reader, is_unnamed, owned
 from concordance.link.world import Loaded
-from concordance.model import TYPES, Given, Op, unpacked
 
 
 class Weave:

@@ -11,10 +11,10 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
+from concordance.base.model import KINDS, Flow, Given, Import, Kind, Op, Target, Trust, unpacked
 from concordance.facts.handed import Linkable
 from concordance.facts.pack import unpack_flow, unpack_imports
 from concordance.link.tree import Tree
-from concordance.model import KINDS, Flow, Given, Import, Kind, Op, Target, Trust, unpacked
 
 _ROOM = 60_000_000  # bytes of flows that are held unpacked, which take some ten times as much: more than most have
 

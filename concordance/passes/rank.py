@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from concordance.model import Category
+from concordance.base.model import Category
 
 _FOLLOWS = 0.85
 _ROUNDS = 20

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from concordance.blocks import Ref, To
+from concordance.base.blocks import Ref, To
+from concordance.base.model import ROLES, RUN, TYPES, FileFacts, Finding, Import, Role, Symbol, Target, Trust, unpacked
 from concordance.extract.engine import language_of
 from concordance.facts.touched import Aspect
-from concordance.model import ROLES, RUN, TYPES, FileFacts, Finding, Import, Role, Symbol, Target, Trust, unpacked
 from concordance.query.answers import clean, separator_of
 from concordance.query.index import Index
 from concordance.query.reads import recorded

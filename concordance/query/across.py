@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from concordance.blocks import Block, Heading, Item, Items, Line, Mono, Piece, Ref, Text, To, counted, listed
-from concordance.model import KINDS, Bridge, Kind, Trust
+from concordance.base.blocks import Block, Heading, Item, Items, Line, Mono, Piece, Ref, Text, To, counted, listed
+from concordance.base.model import KINDS, Bridge, Kind, Trust
 from concordance.query.about import About, ref_of
 from concordance.query.crossings import VERBS, crossings
 from concordance.query.operators import base_of, is_operator

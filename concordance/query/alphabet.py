@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from heapq import nlargest, nsmallest
 
-from concordance.blocks import Block, Heading, Item, Items, Mono, Piece, Ref, Strong, Table, To
-from concordance.model import KINDS, TYPES, Kind
+from concordance.base.blocks import Block, Heading, Item, Items, Mono, Piece, Ref, Strong, Table, To
+from concordance.base.model import KINDS, TYPES, Kind
 from concordance.query.about import ref_of
 from concordance.query.index import Index
 from concordance.query.publicly import public_name

@@ -13,11 +13,11 @@ from types import ModuleType
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from concordance.errors import UserError
+from concordance.base.errors import UserError
+from concordance.base.model import Category, Symbol, Trust
 from concordance.extract.engine import language_of
 from concordance.facts.pack import Defined
 from concordance.facts.read import Place
-from concordance.model import Category, Symbol, Trust
 
 Row = dict[str, object]
 

@@ -5,8 +5,8 @@ In: a command's name, what it is asked about and how much is wanted. Out: its an
 
 from __future__ import annotations
 
-from concordance import plugins
-from concordance.errors import UserError
+from concordance.base import plugins
+from concordance.base.errors import UserError
 from concordance.query.answers import Answer, page_for
 from concordance.query.index import Index
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 
-from concordance.collect import source
+from concordance.base.errors import Unreadable
+from concordance.base.model import Entry, Skip
+from concordance.collect import walk
 from concordance.collect.blame import Blame, blame
-from concordance.errors import Unreadable
-from concordance.model import Entry, Skip
 from concordance.query.index import Index
 
 
@@ -22,7 +22,7 @@ def blamed(index: Index, path: str) -> Blame:
     if file.skip != Skip.NONE:
         return Blame(note="the file is not shown")
     try:
-        data = source.read(index.root, Entry(path, file.size, file.changed))
+        data = walk.read(index.root, Entry(path, file.size, file.changed))
     except (OSError, Unreadable):
         data = b""
     if lines is None or hashlib.sha256(data).hexdigest() != file.digest:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+from concordance.base.model import ROLES, Op, Role, Trust, unpacked
 from concordance.facts.read import Place
-from concordance.model import ROLES, Op, Role, Trust, unpacked
 from concordance.query.answers import Page, Row, clean, full_name, name_of, rank_of, start_of
 from concordance.query.crossings import crossings
 from concordance.query.index import Index

@@ -9,8 +9,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import NamedTuple
 
+from concordance.base.model import Kind, Trust
 from concordance.extract.engine import language_of
-from concordance.model import Kind, Trust
 from concordance.query.about import About, about
 from concordance.query.definitions import with_pages
 from concordance.query.index import Index

@@ -14,9 +14,9 @@ from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
+from concordance.base.model import KINDS, Kind, Term
 from concordance.facts.read import Facts
 from concordance.facts.touched import Aspect, band
-from concordance.model import KINDS, Kind, Term
 from concordance.query.answers import clean
 from concordance.query.reads import Reads
 

@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterator
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from concordance.base.model import Category, Trust
 from concordance.facts.graph import RUNS, Way
 from concordance.facts.read import Place
-from concordance.model import Category, Trust
 from concordance.query.crossings import VERBS, crossings
 from concordance.query.index import Index
 from concordance.query.reach import VERBS as WAYS

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from concordance.blocks import Block, Graph, Node, Ref, Text, counted
+from concordance.base.blocks import Block, Graph, Node, Ref, Text, counted
 
 _MOST = 40  # boxes
 _HEIRS = 8  # of one class by name; more are counted

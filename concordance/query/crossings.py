@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from concordance.base.model import Bridge, Role
 from concordance.facts.crossed import bridges_from
 from concordance.facts.touched import Aspect
-from concordance.model import Bridge, Role
 from concordance.query.index import Index
 from concordance.query.reads import EVERY, lasting, unless
 

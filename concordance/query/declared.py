@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from concordance.base.model import Kind, Symbol
 from concordance.extract.engine import language_of
 from concordance.facts.read import Place
-from concordance.model import Kind, Symbol
 from concordance.query.answers import clean
 from concordance.query.index import Index
 from concordance.query.reads import kept

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
+from concordance.base.model import KINDS, RUN, TYPES, Kind, Trust
 from concordance.extract.engine import language_of
-from concordance.model import KINDS, RUN, TYPES, Kind, Trust
 from concordance.query.index import Index
 from concordance.query.reads import kept
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from concordance.model import Import
+from concordance.base.model import Import
 from concordance.query.markup.lines import doctest_end
 
 Cut = tuple[int, int, str]  # first line, last line, text

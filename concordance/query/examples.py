@@ -11,8 +11,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from concordance.base.model import Category, Import, Kind, Role, Symbol, Trust
 from concordance.facts.touched import Aspect
-from concordance.model import Category, Import, Kind, Role, Symbol, Trust
 from concordance.query.about import CALL, IMPORT, INHERIT, MENTION, TYPE, About, about
 from concordance.query.examplecuts import cut, doctest, import_line, sample
 from concordance.query.index import Index

@@ -16,11 +16,11 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import NamedTuple
 
+from concordance.base.model import RUN, TYPES, Kind
 from concordance.facts.likeness import defining_alike
 from concordance.facts.pack import Defined
 from concordance.facts.read import Place
 from concordance.facts.textwords import CHUNK
-from concordance.model import RUN, TYPES, Kind
 from concordance.query import search
 from concordance.query.answers import full_name, qualified, rank_of, separator_of
 from concordance.query.index import Index

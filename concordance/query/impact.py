@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
+from concordance.base.errors import ToolFailed, UserError
+from concordance.base.model import RUN, File
 from concordance.collect.changes import changed_lines
-from concordance.errors import ToolFailed, UserError
 from concordance.facts.graph import RUNS, Walk, Way
 from concordance.facts.read import Place
-from concordance.model import RUN, File
 from concordance.query.index import Index
 from concordance.query.publicly import called
 from concordance.query.reach import HOLD, MOST, STEPS, Found, Reached, around, command, inside, places, reasons

@@ -6,7 +6,7 @@ where `b` is a module, and that of `a` where `b` is a name in it.
 
 from __future__ import annotations
 
-from concordance.model import Target
+from concordance.base.model import Target
 from concordance.query.index import Index
 
 

@@ -17,9 +17,10 @@ from itertools import chain
 from typing import Any
 from zlib import crc32
 
-from concordance.blocks import counted
-from concordance.config import Book
-from concordance.errors import UserError
+from concordance.base.blocks import counted
+from concordance.base.config import Book
+from concordance.base.errors import UserError
+from concordance.base.model import KINDS, Category, File
 from concordance.extract.engine import language_of
 from concordance.facts.fulltext import Shelf, shelves
 from concordance.facts.graph import Graph, unpacked_pairs
@@ -27,7 +28,6 @@ from concordance.facts.passed import Tested, TestedFiles, clusters_from, cycles_
 from concordance.facts.read import Facts
 from concordance.facts.textwords import Words
 from concordance.facts.touched import Aspect, band
-from concordance.model import KINDS, Category, File
 from concordance.query.answers import clean
 from concordance.query.census import Census
 from concordance.query.codeowners import PLACES, Rule, parsed

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import NamedTuple
 
-from concordance.blocks import Ref, To
+from concordance.base.blocks import Ref, To
+from concordance.base.model import ROLES, FileFacts, Kind, Role, Symbol, Term, unpacked
 from concordance.extract.terms import weight
 from concordance.extract.words import GENERAL, STOP, VERBS
-from concordance.model import ROLES, FileFacts, Kind, Role, Symbol, Term, unpacked
 from concordance.query import samples
 from concordance.query.about import About, ref_of
 from concordance.query.answers import separator_of

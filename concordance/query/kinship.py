@@ -9,9 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from concordance.blocks import Block, Heading, Item, Items, Line, Mono, Piece, Ref, Table, Text, To, commas, counted
+from concordance.base.blocks import (
+    Block,
+    Heading,
+    Item,
+    Items,
+    Line,
+    Mono,
+    Piece,
+    Ref,
+    Table,
+    Text,
+    To,
+    commas,
+    counted,
+)
+from concordance.base.model import TYPES, Kind, Symbol
 from concordance.facts.read import Place
-from concordance.model import TYPES, Kind, Symbol
 from concordance.query.about import About, ref_of
 from concordance.query.answers import clean
 from concordance.query.classtree import class_tree

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from concordance.model import Term
+from concordance.base.model import Term
 from concordance.query.census import Census
 from concordance.query.shards import LARGEST, MANY, Change, Entry, Shards
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from zlib import crc32
 
+from concordance.base.model import unpacked
 from concordance.facts.pagenotes import Digests
 from concordance.facts.touched import band
-from concordance.model import unpacked
 from concordance.query.index import Index
 from concordance.query.reads import lasting, unless
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from concordance.base.model import ROLES, Finding, Kind, Role, Skip, Trust, unpacked
 from concordance.extract import highlight, rulebook
 from concordance.facts.read import Place
-from concordance.model import ROLES, Finding, Kind, Role, Skip, Trust, unpacked
 from concordance.query.definitions import OWN_PAGE, users_in, with_pages
 from concordance.query.index import Index
 from concordance.query.meaning import BINDS, Meant, Whence, local_kind, with_definitions

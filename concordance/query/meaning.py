@@ -10,10 +10,10 @@ import re
 from functools import cached_property
 from typing import NamedTuple
 
-from concordance.errors import UserError
+from concordance.base.errors import UserError
+from concordance.base.model import Occurrence, Op, Origin, Role, Trust, unpacked
 from concordance.extract.engine import language_of
 from concordance.facts.read import Place
-from concordance.model import Occurrence, Op, Origin, Role, Trust, unpacked
 from concordance.query.declared import joined, together
 from concordance.query.index import Index
 from concordance.query.opened import Opened

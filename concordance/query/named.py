@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from concordance.blocks import Ref
-from concordance.model import Trust
+from concordance.base.blocks import Ref
+from concordance.base.model import Trust
 from concordance.query.about import About
 from concordance.query.answers import clean
 

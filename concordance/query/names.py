@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from concordance.errors import UserError
+from concordance.base.errors import UserError
+from concordance.base.model import File, Given, Kind, Trust, unpacked
 from concordance.facts.read import Place
-from concordance.model import File, Given, Kind, Trust, unpacked
 from concordance.query.answers import clean, rank_of, separator_of
 from concordance.query.crossings import crossings
 from concordance.query.index import Index, UnknownPath

@@ -6,9 +6,23 @@ and links them.
 
 from __future__ import annotations
 
-from concordance.blocks import Block, Item, Items, Line, Piece, Ref, Strong, Text, To, commas, counted, listed, marked
+from concordance.base.blocks import (
+    Block,
+    Item,
+    Items,
+    Line,
+    Piece,
+    Ref,
+    Strong,
+    Text,
+    To,
+    commas,
+    counted,
+    listed,
+    marked,
+)
+from concordance.base.model import Finding, Rule, Skip
 from concordance.extract.rulebook import rules
-from concordance.model import Finding, Rule, Skip
 from concordance.query.about import About
 from concordance.query.patterns import patterns
 from concordance.query.ruled import ruled

@@ -15,12 +15,9 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from concordance import signs
-from concordance.collect import source
-from concordance.errors import Unreadable
-from concordance.facts.pack import Defined, Named, unpack_names
-from concordance.facts.read import Facts
-from concordance.model import (
+from concordance.base import characters
+from concordance.base.errors import Unreadable
+from concordance.base.model import (
     ROLES,
     End,
     Entry,
@@ -37,6 +34,9 @@ from concordance.model import (
     Trust,
     unpacked,
 )
+from concordance.collect import walk
+from concordance.facts.pack import Defined, Named, unpack_names
+from concordance.facts.read import Facts
 
 
 class Claim(NamedTuple):
@@ -259,7 +259,7 @@ class Opened:
     def _text(self) -> str | None:
         """The text that the facts are of; None where the file has changed since."""
         try:
-            data = source.read(self._root, Entry(self.path, self.file.size, self.file.changed))
+            data = walk.read(self._root, Entry(self.path, self.file.size, self.file.changed))
             if hashlib.sha256(data).hexdigest() != self.file.digest:
                 return None
             return data.decode(self.file.encoding or "utf-8", "replace").removeprefix("\ufeff")
@@ -278,7 +278,7 @@ class Opened:
     def _lines(self) -> list[str] | None:
         if self._text is None:
             return None
-        lines = signs.lines(self._text)
+        lines = characters.lines(self._text)
         return lines if lines[-1] else lines[:-1]  # behind the last line's end there is none
 
     def line(self, number: int) -> str | None:

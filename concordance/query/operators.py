@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from concordance.base.model import Bridge, Category
 from concordance.facts.touched import Aspect
-from concordance.model import Bridge, Category
 from concordance.query.crossings import crossings
 from concordance.query.index import Index
 from concordance.query.reads import lasting, unless

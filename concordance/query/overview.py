@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime
 
-from concordance.blocks import (
+from concordance.base.blocks import (
     Block,
     Cite,
     Doc,
@@ -25,7 +25,7 @@ from concordance.blocks import (
     counted,
     listed,
 )
-from concordance.model import RUN, TYPES, Change, File, Kind, Skip
+from concordance.base.model import RUN, TYPES, Change, File, Kind, Skip
 from concordance.query.about import About
 from concordance.query.described import describe
 from concordance.query.markup import first_sentence, markdown, said

@@ -6,7 +6,7 @@ notes that the owners wrote into their settings, quoted as theirs, with their li
 
 from __future__ import annotations
 
-from concordance.blocks import Block, Cite, Doc, Heading, Line, Mono, Piece, Quote, Ref, Text, To
+from concordance.base.blocks import Block, Cite, Doc, Heading, Line, Mono, Piece, Quote, Ref, Text, To
 from concordance.query.codeowners import found
 from concordance.query.index import Index
 from concordance.query.markup import markdown

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from concordance.blocks import (
+from concordance.base.blocks import (
     Block,
     Cite,
     Graph,
@@ -26,7 +26,7 @@ from concordance.blocks import (
     counted,
     listed,
 )
-from concordance.model import TYPES, Import, Origin, Skip
+from concordance.base.model import TYPES, Import, Origin, Skip
 from concordance.query.about import About
 from concordance.query.classtree import class_tree
 from concordance.query.imported import target_of

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from concordance.base.model import End
 from concordance.extract.messages import GAP
-from concordance.model import End
 from concordance.query import search
 from concordance.query.answers import rank_of
 from concordance.query.index import Index

@@ -10,7 +10,7 @@ from collections import Counter
 from functools import partial
 from typing import Any, NamedTuple
 
-from concordance.model import Trust, unpacked
+from concordance.base.model import Trust, unpacked
 from concordance.query.index import Index
 from concordance.query.reads import lasting, shared, unless
 from concordance.query.summaries import Rows

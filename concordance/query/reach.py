@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
+from concordance.base.model import RUN, TYPES, Category, File, Kind
 from concordance.extract.tested import WHOLE
 from concordance.facts.graph import RUNS, Walk, Way
 from concordance.facts.graph import STEPS as STEPS
 from concordance.facts.read import Place
-from concordance.model import RUN, TYPES, Category, File, Kind
 from concordance.query.answers import clean, full_name, name_of
 from concordance.query.declared import together
 from concordance.query.index import Index

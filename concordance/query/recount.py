@@ -12,9 +12,9 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
+from concordance.base.model import Term
 from concordance.facts.read import Facts
 from concordance.facts.touched import Aspect, band
-from concordance.model import Term
 from concordance.query.answers import clean
 from concordance.query.census import Census, Listed, listed
 from concordance.query.reads import Touched

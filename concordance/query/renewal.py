@@ -10,9 +10,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import Any
 
+from concordance.base.model import Category
 from concordance.facts.read import Facts
 from concordance.facts.touched import Aspect
-from concordance.model import Category
 from concordance.query.index import KIND_AT, Index, bare
 from concordance.query.linktables import link_tables
 from concordance.query.reads import MOVED, renewed

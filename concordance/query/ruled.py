@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from concordance.collect.patterns import Patterns
+from concordance.base.model import Finding, Rule
+from concordance.collect.path_patterns import Patterns
 from concordance.extract import rulebook
-from concordance.model import Finding, Rule
 from concordance.query.index import Index
 from concordance.query.reads import shared
 

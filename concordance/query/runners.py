@@ -13,10 +13,10 @@ import shlex
 from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 
-from concordance.collect import source
-from concordance.errors import Unreadable
+from concordance.base.errors import Unreadable
+from concordance.base.model import Entry
+from concordance.collect import walk
 from concordance.facts.touched import Aspect
-from concordance.model import Entry
 from concordance.query.cpprunners import Command, cmake_commands, cmake_target
 from concordance.query.reads import Reads
 
@@ -78,7 +78,7 @@ class Runners:
         if path in self._texts:
             return self._texts[path]
         try:
-            found = source.read(self._root, Entry(path, 0, 0), abs(most), most < 0)
+            found = walk.read(self._root, Entry(path, 0, 0), abs(most), most < 0)
         except Unreadable:
             found = b""
         if most == _LARGEST:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from concordance.blocks import Block, Doc, Heading, Items, Line, Mono, Piece, Quote, Ref, Table, Text, To
-from concordance.kinds import Section
+from concordance.base.blocks import Block, Doc, Heading, Items, Line, Mono, Piece, Quote, Ref, Table, Text, To
+from concordance.base.kinds import Section
 from concordance.query import across, noticed, overview, position, tried
 from concordance.query.about import About
 from concordance.query.reads import recorded

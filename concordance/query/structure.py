@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from concordance.blocks import (
+from concordance.base.blocks import (
     Anchor,
     Block,
     Cite,
@@ -29,7 +29,7 @@ from concordance.blocks import (
     commas,
     counted,
 )
-from concordance.model import KINDS, TYPES, Kind, Symbol
+from concordance.base.model import KINDS, TYPES, Kind, Symbol
 from concordance.query.about import CALL, IMPORT, INHERIT, About, Use
 from concordance.query.definitions import with_pages
 from concordance.query.index import Index

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from zlib import crc32
 
-from concordance.config import Note
+from concordance.base.config import Note
+from concordance.base.model import Category
 from concordance.facts.pagenotes import Digests
 from concordance.facts.publicly import PUBLIC
 from concordance.facts.touched import Aspect, band, slot
-from concordance.model import Category
 from concordance.query.book.chapters import chapter_of, plan
 from concordance.query.book.parts import stands
 from concordance.query.described.entries import GUIDES, entries

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from concordance.config import Book
+from concordance.base.config import Book
+from concordance.base.kinds import Severity
 from concordance.facts.counts import Counts
-from concordance.kinds import Severity
 from concordance.query.index import Index
 from concordance.query.ruled import Ruled
 

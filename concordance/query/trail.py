@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from typing import NamedTuple
 
-from concordance.model import Op, unpacked
+from concordance.base.model import Op, unpacked
 from concordance.query.index import Index
 from concordance.query.opened import Opened
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.blocks import Block, Cite, Code, Item, Items, Mono, Piece, Ref, Text, To, counted, listed
-from concordance.model import Category, Skip
+from concordance.base.blocks import Block, Cite, Code, Item, Items, Mono, Piece, Ref, Text, To, counted, listed
+from concordance.base.model import Category, Skip
 from concordance.query.about import About, ref_of
 from concordance.query.answers import clean, separator_of
 from concordance.query.examples import examples

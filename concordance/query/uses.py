@@ -11,8 +11,8 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+from concordance.base.model import Trust
 from concordance.facts.read import Place
-from concordance.model import Trust
 from concordance.query.answers import Page, WrongCursor, rank_of
 from concordance.query.index import Index
 from concordance.query.opened import Claim, Opened

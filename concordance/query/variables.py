@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from concordance.model import Bridge, End, Role, Trust
+from concordance.base.model import Bridge, End, Role, Trust
 from concordance.query.answers import Row, rank_of
 from concordance.query.crossings import crossings
 from concordance.query.index import Index

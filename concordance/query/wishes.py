@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from concordance.model import RUN, TYPES, Kind
+from concordance.base.model import RUN, TYPES, Kind
 
 CONCEPT = "concept"
 PREFIXES: dict[str, frozenset[str]] = {

@@ -16,8 +16,8 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from urllib.parse import quote
 
-from concordance.blocks import Ref, To
-from concordance.collect.own import CLAIMS, FRONT, MANIFEST
+from concordance.base.blocks import Ref, To
+from concordance.collect.own_output import CLAIMS, FRONT, MANIFEST
 
 _PAGES = {To.INDEX: "index.md", To.FOLDER: "doc.md", To.SUBTREE: "sub.md"}
 _ENDS = {To.FILE: "_docs.md", To.KEYWORDS: "_kw.md", To.SYMBOL: "_docs.md", To.DEFINITION: "_docs.md"}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from concordance.blocks import Ref, To
+from concordance.base.blocks import Ref, To
 from concordance.query.answers import clean
 from concordance.render.siteaddresses import SiteAddresses
 

@@ -17,10 +17,10 @@ from html import escape
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from concordance.blocks import Cite, Ref
+from concordance.base.blocks import Cite, Ref
+from concordance.base.characters import visible
 from concordance.render.fences import code
 from concordance.render.plainwords import plain_html
-from concordance.signs import visible
 
 _OUTSIDE = re.compile(r"(?:https?://|mailto:)", re.I)
 _SAME = frozenset(("p", "ul", "li", "blockquote", "thead", "tbody", "tr", "em", "strong", "s"))  # tags without more

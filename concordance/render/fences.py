@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from html import escape
 
+from concordance.base.characters import visible
 from concordance.extract.highlight import spans
-from concordance.signs import visible
 
 _LANGUAGE = re.compile(r"[\w+#.-]{1,40}")
 _READ_AS = {  # what fences call a language, where its reader has another name

@@ -22,13 +22,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from concordance.blocks import Ref, To, counted
-from concordance.model import RUN, TYPES, Kind, Trust
+from concordance.base.blocks import Ref, To, counted
+from concordance.base.characters import hides, visible
+from concordance.base.model import RUN, TYPES, Kind, Trust
 from concordance.query.listing import Goal, Listing, Remark
 from concordance.render.addresses import anchor
 from concordance.render.formats.html import Body
 from concordance.render.siteaddresses import LINES, SiteAddresses
-from concordance.signs import hides, visible
 
 _EMPTY = "\n"  # of a line without letters: whoever copies lines would lose it otherwise
 OF = 16  # signs of a file's digest

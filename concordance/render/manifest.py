@@ -17,13 +17,13 @@ from functools import cache
 from hashlib import blake2b
 from typing import NamedTuple
 
-from concordance import plainfile
-from concordance.collect import own
-from concordance.collect.own import CLAIM, CLAIMS, GENERATOR, MANIFEST, SIGN
-from concordance.confined import ConfinedFolder, NotFollowed, NotRegular, is_inside
-from concordance.errors import UserError
+from concordance.base import regular_file
+from concordance.base.confined_folder import ConfinedFolder, NotFollowed, NotRegular, is_inside
+from concordance.base.errors import UserError
+from concordance.base.version import VERSION
+from concordance.collect import own_output
+from concordance.collect.own_output import CLAIM, CLAIMS, GENERATOR, MANIFEST, SIGN
 from concordance.render.addresses import claims_of
-from concordance.version import VERSION
 
 _ASIDE = re.compile(r"\d+\.new")  # a file that is being written, named by its process
 
@@ -58,17 +58,17 @@ def read(out: str) -> Listed:
     none, and is unfinished."""
     data = b""
     try:
-        with plainfile.opened(os.path.join(out, MANIFEST)) as file:
+        with regular_file.opened(os.path.join(out, MANIFEST)) as file:
             data = file.read()
         known = json.loads(data)
         if known["generator"] != GENERATOR:
-            return Listed({}, own.is_like(data, SIGN), False)
+            return Listed({}, own_output.is_like(data, SIGN), False)
     except OSError:
         return Listed({})
     except (ValueError, KeyError, TypeError, RecursionError):
-        return Listed({}, own.is_like(data, SIGN), False)
+        return Listed({}, own_output.is_like(data, SIGN), False)
     try:
-        pages = {page: Written(page, *row) for page, row in known["pages"].items() if own.is_page(page)}
+        pages = {page: Written(page, *row) for page, row in known["pages"].items() if own_output.is_page(page)}
         sound = data.startswith(_head(_counted(pages.values())).encode())
         return Listed(pages, bool(known.get("unfinished")), sound)
     except (KeyError, TypeError, AttributeError):  # of another version
@@ -84,7 +84,7 @@ def mark(pages: Iterable[Written]) -> str:
 def version(out: str) -> str:
     """The version of the program that wrote a book; "" where it is not known."""
     try:
-        with plainfile.opened(os.path.join(out, MANIFEST)) as file:
+        with regular_file.opened(os.path.join(out, MANIFEST)) as file:
             return str(json.load(file)["version"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ""
@@ -151,7 +151,7 @@ def put(folder: ConfinedFolder, path: str, data: bytes, begin: Callable[[], None
     else:
         if there == data:
             return False
-        ours = own.is_ours(there) or own.is_like(there, SIGN if path == MANIFEST else CLAIM)
+        ours = own_output.is_ours(there) or own_output.is_like(there, SIGN if path == MANIFEST else CLAIM)
         if there and not (ours or _is_same_page(there, data)):
             raise Taken(folder.path, [path])
     if begin is not None:
@@ -183,7 +183,7 @@ def remove(folder: ConfinedFolder, pages: Iterable[str]) -> int:
     count = 0
     folders: set[str] = set()
     for page in pages:
-        if not is_inside(page) or not own.is_page(page) or _is_written(folder, page) is False:
+        if not is_inside(page) or not own_output.is_page(page) or _is_written(folder, page) is False:
             continue
         with suppress(OSError, NotFollowed):
             folder.unlink(page)
@@ -199,7 +199,7 @@ def remove(folder: ConfinedFolder, pages: Iterable[str]) -> int:
 def _is_written(folder: ConfinedFolder, page: str) -> bool | None:
     """True if the program wrote a page; None where there is none."""
     try:
-        return own.is_ours(folder.read(page))
+        return own_output.is_ours(folder.read(page))
     except FileNotFoundError:
         return None
     except (OSError, NotFollowed):
@@ -221,9 +221,9 @@ def remove_empty(folder: ConfinedFolder, inside: str) -> None:
 def strays(folder: ConfinedFolder, named: set[str]) -> Iterator[str]:
     """The pages of ours in a folder that are not among the named, nor of another book in it."""
     out = folder.path
-    others = tuple(f"{book.folder}/" for book in own.books(out, files(out)) if book.folder)
+    others = tuple(f"{book.folder}/" for book in own_output.books(out, files(out)) if book.folder)
     for path in files(out):
-        if not path.startswith(others) and path not in named and own.is_page(path) and _is_written(folder, path):
+        if not path.startswith(others) and path not in named and own_output.is_page(path) and _is_written(folder, path):
             yield path
 
 
@@ -286,7 +286,7 @@ def _is_as_listed(out: str, row: Written) -> bool:
 def contents(path: str) -> bytes | None:
     """The bytes of a regular file; None where there is none."""
     try:
-        with plainfile.opened(path) as file:
+        with regular_file.opened(path) as file:
             return file.read()
     except OSError:
         return None
@@ -330,8 +330,8 @@ def _is_ours(path: str) -> bool:
         return False
     if os.path.basename(path) == MANIFEST:
         with open(path, "rb") as file:
-            return own.is_like(file.read(len(SIGN)), SIGN)
-    return not os.path.getsize(path) or own.is_written(path)
+            return own_output.is_like(file.read(len(SIGN)), SIGN)
+    return not os.path.getsize(path) or own_output.is_written(path)
 
 
 class Taken(UserError):

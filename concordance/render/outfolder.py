@@ -15,11 +15,11 @@ import stat
 from collections.abc import Iterable
 from contextlib import closing
 
-from concordance.collect import own
-from concordance.collect.own import CLAIMS, FRONTS, GENERATOR, MANIFEST, SIGN
-from concordance.confined import ConfinedFolder, NotFollowed
-from concordance.errors import NoPermission, UserError
-from concordance.version import VERSION
+from concordance.base.confined_folder import ConfinedFolder, NotFollowed
+from concordance.base.errors import NoPermission, UserError
+from concordance.base.version import VERSION
+from concordance.collect import own_output
+from concordance.collect.own_output import CLAIMS, FRONTS, GENERATOR, MANIFEST, SIGN
 
 SITE_HEAD = {"generator": GENERATOR, "version": VERSION, "site": True}  # how the manifest of a site begins
 _SITE_SIGN = json.dumps(SITE_HEAD, indent=1)[:-2].encode()
@@ -50,9 +50,9 @@ def check(out: str, controlled: Iterable[str], site: bool) -> None:
         beginning = _read(folder, MANIFEST, _BEGINNING)
         if MANIFEST in names and not beginning.strip(b"\0"):
             return  # a power cut can leave a file empty, or full of zeros
-        has_front = any(own.is_ours(_read(folder, name)) for name in FRONTS)
+        has_front = any(own_output.is_ours(_read(folder, name)) for name in FRONTS)
         # Which of the two it is, a sound manifest says; without one, the front page of a site does.
-        is_site = is_of_site(beginning) if own.is_manifest(beginning) else "index.html" in names
+        is_site = is_of_site(beginning) if own_output.is_manifest(beginning) else "index.html" in names
         if has_front or (beginning and (_is_of_book(beginning) or is_of_site(beginning))):
             if is_site == site:
                 return
@@ -69,12 +69,12 @@ def check(out: str, controlled: Iterable[str], site: bool) -> None:
 
 def is_of_site(beginning: bytes) -> bool:
     """True if a manifest that begins so is that of a site; some of its bytes may be damaged."""
-    exact = own.is_manifest(beginning) and b'"site": true' in beginning[:_BEGINNING]
-    return exact or own.is_like(beginning, _SITE_SIGN)
+    exact = own_output.is_manifest(beginning) and b'"site": true' in beginning[:_BEGINNING]
+    return exact or own_output.is_like(beginning, _SITE_SIGN)
 
 
 def _is_of_book(beginning: bytes) -> bool:
-    return own.is_manifest(beginning) or own.is_like(beginning, SIGN)
+    return own_output.is_manifest(beginning) or own_output.is_like(beginning, SIGN)
 
 
 def _read(folder: ConfinedFolder, name: str, most: int = 0) -> bytes:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from html import escape
 
-from concordance.blocks import Plot
-from concordance.signs import visible
+from concordance.base.blocks import Plot
+from concordance.base.characters import visible
 
 WIDTH, HEIGHT = 960.0, 220.0
 _LEFT, _BELOW, _ABOVE = 56.0, 24.0, 12.0

@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Iterable
 
-from concordance.collect.own import MANIFEST
+from concordance.collect.own_output import MANIFEST
 from concordance.render import manifest
 from concordance.render.manifest import Listed, Written
 

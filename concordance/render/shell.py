@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
+from concordance.base.characters import visible
+from concordance.base.version import VERSION
 from concordance.render.formats.html import SORTS, Entry
-from concordance.signs import visible
-from concordance.version import VERSION
 
 SEARCH = "search.html"
 _SCRIPTS = ("site", "tree", "outline", "search", "cards")  # of every page, in this order

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection
 
-from concordance.collect.own import MANIFEST
-from concordance.confined import ConfinedFolder
+from concordance.base.confined_folder import ConfinedFolder
+from concordance.collect.own_output import MANIFEST
 from concordance.render import manifest
 from concordance.render.manifest import Begin, Written
 

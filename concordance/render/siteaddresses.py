@@ -8,7 +8,7 @@ anywhere, a folder of a disk included.
 
 from __future__ import annotations
 
-from concordance.blocks import Ref, To
+from concordance.base.blocks import Ref, To
 from concordance.render.addresses import Addresses, anchor, lines_at
 
 SOURCE, CARDS, BLAME, DEFINITIONS, TREE = "_source.html", "_cards.js", "_blame.js", "_defs", "tree.js"

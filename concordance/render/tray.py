@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from concordance.collect.own import GENERATOR, MANIFEST
-from concordance.confined import ConfinedFolder, NotFollowed, NotRegular, is_inside
-from concordance.errors import UserError
+from concordance.base.confined_folder import ConfinedFolder, NotFollowed, NotRegular, is_inside
+from concordance.base.errors import UserError
+from concordance.collect.own_output import GENERATOR, MANIFEST
 from concordance.render import manifest, outfolder
 from concordance.render.manifest import digest
 

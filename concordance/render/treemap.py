@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from typing import NamedTuple
 
-from concordance.blocks import Ref, Tile, Treemap
+from concordance.base.blocks import Ref, Tile, Treemap
+from concordance.base.characters import visible
 from concordance.render.svg import LETTER
-from concordance.signs import visible
 
 WIDTH, HEIGHT = 960.0, 560.0
 _HEAD = 18.0  # of a folder, for its name

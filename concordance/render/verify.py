@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from concordance import plainfile, signs
-from concordance.collect import encoding, source
-from concordance.errors import Unreadable
-from concordance.model import Entry
+from concordance.base import characters, regular_file
+from concordance.base.errors import Unreadable
+from concordance.base.model import Entry
+from concordance.collect import encoding, walk
 from concordance.render import claims, links, manifest
 from concordance.render.addresses import claims_of
 from concordance.render.formats.markdown import Claimed
@@ -88,17 +88,17 @@ class Reader:
             size = os.lstat(os.path.join(self.root, path)).st_size
             if size > _LARGE:
                 digest = hashlib.sha256()
-                for piece in source.pieces(self.root, entry):
+                for piece in walk.pieces(self.root, entry):
                     digest.update(piece)
                 return Source("", digest.hexdigest(), [], 0)
-            data = source.read(self.root, entry)
+            data = walk.read(self.root, entry)
         except FileNotFoundError:
             return Source("is gone", "", [], 0)
         except (OSError, Unreadable, ValueError) as error:
             reason = error.reason if isinstance(error, Unreadable) else str(error)
             return Source(f"cannot be read: {reason}", "", [], 0)
         text = encoding.read(data, True)
-        lines = signs.lines(text.text) if text is not None else []
+        lines = characters.lines(text.text) if text is not None else []
         count = len(lines) - (not lines[-1]) if lines else data.count(b"\n") + 1
         return Source("", hashlib.sha256(data).hexdigest(), lines, max(1, count))
 
@@ -248,7 +248,7 @@ class Checker:
 
 
 def _bytes(out: str, path: str) -> bytes:
-    with plainfile.opened(os.path.join(out, path)) as file:
+    with regular_file.opened(os.path.join(out, path)) as file:
         return file.read()
 
 

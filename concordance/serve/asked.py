@@ -15,10 +15,10 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from concordance import plugins
-from concordance.blocks import Ref, To
-from concordance.config import cache_folder
-from concordance.errors import ConcordanceError, UserError
+from concordance.base import plugins
+from concordance.base.blocks import Ref, To
+from concordance.base.config import cache_folder
+from concordance.base.errors import ConcordanceError, UserError
 from concordance.query.answers import Option, Row, options_of
 from concordance.query.asking import COMMANDS, ask
 from concordance.query.definitions import has_page

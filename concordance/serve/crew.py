@@ -19,7 +19,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from itertools import count
 
-from concordance import forks
+from concordance.base import forks
 from concordance.serve.frames import Found, Question, framed, next_found
 
 PATIENCE = 30.0  # seconds that an answer may take …

@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 
-from concordance import plugins
+from concordance.base import plugins
+from concordance.base.config import Book
+from concordance.base.errors import ConcordanceError
 from concordance.collect.blame import head
-from concordance.config import Book
-from concordance.errors import ConcordanceError
 from concordance.facts.read import Facts
 from concordance.facts.touched import Aspect
 from concordance.query.index import Index

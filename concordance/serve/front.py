@@ -14,13 +14,13 @@ from functools import cache
 
 import msgspec
 
-from concordance import plainfile, settings
-from concordance.config import cache_folder
+from concordance.base import config_file, regular_file
+from concordance.base.config import cache_folder
 from concordance.facts import versions
 from concordance.facts.checksums import read_record, write_record
 from concordance.serve.frames import Found
 
-SETTINGS = (settings.FILE, settings.SHARED)
+SETTINGS = (config_file.FILE, config_file.SHARED)
 _LARGEST = 1 << 20  # bytes of a file of settings
 
 
@@ -38,7 +38,7 @@ def version_of(root: str, meta: Mapping[str, str], live: bool) -> str:
 
 def _text(path: str) -> bytes:
     try:
-        with plainfile.opened(path) as file:
+        with regular_file.opened(path) as file:
             return file.read(_LARGEST)
     except OSError:
         return b""

@@ -9,8 +9,8 @@ import asyncio
 import signal
 import socket
 
-from concordance import forks
-from concordance.errors import UserError
+from concordance.base import forks
+from concordance.base.errors import UserError
 from concordance.serve.web import Web
 
 PORT = 8177  # where nothing else is said

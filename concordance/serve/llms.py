@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance import plugins
-from concordance.blocks import Line, Pieces, Ref, To, counted
+from concordance.base import plugins
+from concordance.base.blocks import Line, Pieces, Ref, To, counted
+from concordance.base.characters import visible
 from concordance.query.asking import COMMANDS
 from concordance.query.book.chapters import plan
 from concordance.query.folders import folders
@@ -19,7 +20,6 @@ from concordance.query.folders.repository import name_of
 from concordance.query.folders.words import describe_folder
 from concordance.query.index import Index
 from concordance.render.addresses import Addresses
-from concordance.signs import visible
 
 ADDRESS = "llms.txt"
 _MARKUP = re.compile(r"[\[\]<>]")

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from concordance import plugins
+from concordance.base import plugins
+from concordance.base.version import VERSION
 from concordance.query.answers import Option, options_of
 from concordance.query.asking import COMMANDS
-from concordance.version import VERSION
 
 ADDRESS = "openapi.json"
 ROWS = 1000  # on one page of an answer

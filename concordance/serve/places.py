@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from concordance import plugins
-from concordance.blocks import Ref, To
+from concordance.base import plugins
+from concordance.base.blocks import Ref, To
 from concordance.query.index import Index
 from concordance.query.pages import ABOUT, PAGES
 from concordance.render.addresses import anchor

@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from concordance.blocks import Ref, To
-from concordance.model import KINDS, Category, Kind
+from concordance.base.blocks import Ref, To
+from concordance.base.model import KINDS, Category, Kind
 from concordance.query.answers import clean
 from concordance.query.definitions import has_page
 from concordance.query.index import Index

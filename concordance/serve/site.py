@@ -12,8 +12,9 @@ from functools import cached_property
 from time import gmtime, strftime
 from typing import NamedTuple
 
-from concordance import plugins
-from concordance.blocks import Page, Ref, To
+from concordance.base import plugins
+from concordance.base.blocks import Page, Ref, To
+from concordance.base.characters import visible
 from concordance.query.blame import blamed
 from concordance.query.cards import cards
 from concordance.query.folders.repository import name_of
@@ -41,7 +42,6 @@ from concordance.serve.places import (
     Meant,
     Places,
 )
-from concordance.signs import visible
 
 HTML, MARKDOWN = "text/html; charset=utf-8", "text/markdown; charset=utf-8"
 SCRIPT, PLAIN, JSON = "text/javascript; charset=utf-8", "text/plain; charset=utf-8", "application/json"

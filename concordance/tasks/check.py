@@ -8,8 +8,8 @@ import sys
 import click
 
 from concordance import api, options, terminal
-from concordance.collect.source import find_root
-from concordance.signs import visible
+from concordance.base.characters import visible
+from concordance.collect.walk import find_root
 
 
 @click.command("check")

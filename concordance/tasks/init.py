@@ -15,17 +15,17 @@ from collections.abc import Iterable
 
 import click
 
-from concordance import settings
-from concordance.collect import source
+from concordance.base import config_file
+from concordance.base.config import Config
+from concordance.base.errors import NoPermission, UserError
+from concordance.base.kinds import Category, Section
+from concordance.base.model import Entry, File, Skip
+from concordance.collect import walk
 from concordance.collect.classify import Classifier, header_language
-from concordance.config import Config
-from concordance.errors import NoPermission, UserError
 from concordance.extract import engine
-from concordance.kinds import Category, Section
 from concordance.link.includeroots import IncludeRoots
 from concordance.link.pythonplaces import SOURCES, STUBS, PythonPlaces
 from concordance.link.tree import Tree, above
-from concordance.model import Entry, File, Skip
 
 MOST = 12  # roots of a kind that are filled in
 _ASIDE = frozenset((Category.VENDORED, Category.TEST, Category.EXAMPLE, Category.BENCHMARK))
@@ -101,14 +101,14 @@ def command(repo: str) -> None:
     concord init
     concord init ~/src/pytorch
     """
-    entries, books = source.walked(repo)
-    path = os.path.join(repo, settings.FILE)
+    entries, books = walk.walked(repo)
+    path = os.path.join(repo, config_file.FILE)
     if os.path.lexists(path):
         advice = "Edit it; to begin anew, move it away first"
         raise UserError(f"{path} is there already, and is not overwritten", advice)
-    if settings.holds(repo, settings.SHARED):
-        advice = f"Edit them there, or move them into a {settings.FILE} of your own: it would win over them"
-        raise UserError(f"{os.path.join(repo, settings.SHARED)} holds settings already", advice)
+    if config_file.holds(repo, config_file.SHARED):
+        advice = f"Edit them there, or move them into a {config_file.FILE} of your own: it would win over them"
+        raise UserError(f"{os.path.join(repo, config_file.SHARED)} holds settings already", advice)
     text = filled(repo, entries, books)
     try:
         with open(path, "x", encoding="utf-8") as file:
@@ -126,7 +126,7 @@ def filled(root: str, entries: list[Entry], books: dict[str, int]) -> str:
     book = next((folder for folder in sorted(books) if folder.isprintable() and folder[:1] not in ("", ".")), "")
     left = max(0, len(python) - MOST) + max(0, len(c) - MOST)
     return TEXT.format(
-        out=f"out = {json.dumps(book)}" if book else f"#out = {json.dumps(settings.BOOK)}",
+        out=f"out = {json.dumps(book)}" if book else f"#out = {json.dumps(config_file.BOOK)}",
         jobs=Config().jobs,
         largest=Config.largest,
         more=f"\n# Here are the {MOST} of each kind with the most files; {left:,} more were found." if left else "",

@@ -15,14 +15,14 @@ from types import ModuleType
 
 import click
 
-from concordance import forks, plugins
-from concordance.collect.source import find_root
-from concordance.config import cores
-from concordance.errors import ConcordanceError, StoreBroken
+from concordance.base import forks, plugins
+from concordance.base.characters import visible
+from concordance.base.config import cores
+from concordance.base.errors import ConcordanceError, StoreBroken
+from concordance.collect.walk import find_root
 from concordance.facts.store import Store
 from concordance.serve import front, listening, web
 from concordance.serve.crew import End
-from concordance.signs import visible
 from concordance.storeplace import check_store, use_store
 
 _GRACE = 10.0  # seconds that the process that keeps the store current may take to end

@@ -12,9 +12,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 
+from concordance.base.model import Kind
 from concordance.extract.bridging import Said
 from concordance.extract.look import Look
-from concordance.model import Kind
 
 LANGUAGES = ("rst", "markdown", "text", "python")
 WORDS = (b"`", b">>>", b"::", b"\nfrom .", b"from .", b"__all__")

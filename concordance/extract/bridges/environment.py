@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.base.model import Kind, Role
 from concordance.extract.bridging import Said
 from concordance.extract.draft import CODE
 from concordance.extract.environment import CHANGING, DIRECT, MARKS, READS, REMOVES, REMOVING, SETS, WAYS, WRAPPER
 from concordance.extract.look import Look
-from concordance.model import Kind, Role
 
 LANGUAGES = ()
 WORDS = (b"_", b"env", b"ENV", b"option")

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.base.model import Kind
 from concordance.extract.bridging import Said
 from concordance.extract.look import Look
-from concordance.model import Kind
 
 LANGUAGES = ("cuda", "cpp")
 WORDS = (b"<<<", b"__global__", b"LaunchKernel", b"LaunchCooperativeKernel")

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.base.model import Kind
 from concordance.extract.bridging import Said
 from concordance.extract.commands import Run, of_words, runs
 from concordance.extract.look import Look
-from concordance.model import Kind
 
 LANGUAGES = ("shell", "yaml", "dockerfile", "make", "json", "ini", "toml", "cmake", "python")
 WORDS = (b".py", b".sh", b".js", b".pl", b".rb", b".ts", b".bat", b".ps1", b"python", b"PYTHON", b"bash")

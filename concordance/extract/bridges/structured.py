@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.base.model import Kind
 from concordance.extract.bridging import Said
 from concordance.extract.look import C_FAMILY, Look
-from concordance.model import Kind
 
 LANGUAGES = C_FAMILY
 WORDS = (b"TORCH_IMPL_FUNC", b"_META_FUNC")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from concordance.base.model import Language
 from concordance.extract import cfamily
 from concordance.extract.draft import Draft
 from concordance.extract.macros import Macros
 from concordance.extract.source import Source
-from concordance.model import Language
 
 LANGUAGE = Language("c", "C", extensions=(".c", ".h"), separator="::", has_macros=True, has_prototypes=True)
 

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from concordance.base.model import Kind, Language, Parameter, Role
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.source import Source
 from concordance.extract.trees import one_line
-from concordance.model import Kind, Language, Parameter, Role
 
 LANGUAGE = Language("cmake", "CMake", extensions=(".cmake", ".cmake.in"), filenames=("CMakeLists.txt",))
 

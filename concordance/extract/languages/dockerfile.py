@@ -12,12 +12,12 @@ import re
 from collections import deque
 from dataclasses import dataclass, field
 
+from concordance.base.model import Kind, Language, Role
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.keyed import shown
 from concordance.extract.prose import is_relative
 from concordance.extract.source import Source
 from concordance.extract.trees import one_line
-from concordance.model import Kind, Language, Role
 
 LANGUAGE = Language(
     "dockerfile",

@@ -10,11 +10,11 @@ import re
 
 from tree_sitter import Node
 
+from concordance.base.model import Kind, Language, Parameter
 from concordance.extract import plainflow, trees
 from concordance.extract.comments import Comments
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.source import Source
-from concordance.model import Kind, Language, Parameter
 
 LANGUAGE = Language("go", "Go", extensions=(".go",))
 

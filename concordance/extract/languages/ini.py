@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from concordance.base.model import Kind, Language
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.keyed import shown
 from concordance.extract.source import Source
-from concordance.model import Kind, Language
 
 LANGUAGE = Language(
     "ini",

@@ -6,10 +6,10 @@ In: the text of a JavaScript file. Out: a `Draft`. What it shares with TypeScrip
 
 from __future__ import annotations
 
+from concordance.base.model import Language
 from concordance.extract import ecmaqueries, ecmascript, trees
 from concordance.extract.draft import Draft
 from concordance.extract.source import Source
-from concordance.model import Language
 
 LANGUAGE = Language(
     "javascript",

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
+from concordance.base.model import Language
 from concordance.extract import keyed, trees
 from concordance.extract.draft import Draft
 from concordance.extract.source import Source
-from concordance.model import Language
 
 LANGUAGE = Language(
     "json",

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from concordance.base.model import Kind, Language, Role
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.source import Source
 from concordance.extract.trees import one_line
-from concordance.model import Kind, Language, Role
 
 LANGUAGE = Language(
     "make",

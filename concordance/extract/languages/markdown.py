@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.base.model import Kind, Language, Role
 from concordance.extract.draft import Draft
 from concordance.extract.markdownblocks import Block, blocks
 from concordance.extract.mystblocks import Directives
 from concordance.extract.prose import NAME_IN_CODE, ByteOffsets, Heading, add_headings, code_names, is_relative, opening
 from concordance.extract.source import Source
-from concordance.model import Kind, Language, Role
 
 LANGUAGE = Language("markdown", "Markdown", extensions=(".md", ".markdown", ".mdx", ".mkd"))
 

@@ -11,11 +11,11 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from concordance.base.model import Kind, Language, Parameter, Role
 from concordance.extract import plainflow
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.source import Source
 from concordance.extract.trees import one_line
-from concordance.model import Kind, Language, Parameter, Role
 
 LANGUAGE = Language("proto", "Protocol Buffers", extensions=(".proto", ".protodevel"))
 

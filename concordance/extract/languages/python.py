@@ -12,10 +12,10 @@ from functools import partial
 
 from tree_sitter import Tree
 
+from concordance.base.model import Language
 from concordance.extract import pydefinitions, pyflow, pynames, pyrepair, trees
 from concordance.extract.draft import Draft
 from concordance.extract.source import Source
-from concordance.model import Language
 
 LANGUAGE = Language(
     "python",

@@ -14,10 +14,10 @@ import re
 from collections.abc import Iterator
 from unicodedata import east_asian_width
 
+from concordance.base.model import Kind, Language, Role
 from concordance.extract.draft import Draft
 from concordance.extract.prose import ByteOffsets, Heading, add_headings, code_names, is_relative, opening
 from concordance.extract.source import Source
-from concordance.model import Kind, Language, Role
 
 LANGUAGE = Language("rst", "reStructuredText", extensions=(".rst", ".rest"))
 

@@ -11,11 +11,11 @@ from bisect import bisect_right
 
 from tree_sitter import Node
 
+from concordance.base.model import Language, Role
 from concordance.extract import plainflow, trees
 from concordance.extract.draft import CODE, Definition, Draft
 from concordance.extract.rustitems import Attributes, describe, note_members, note_nesting, note_uses
 from concordance.extract.source import Source
-from concordance.model import Language, Role
 
 LANGUAGE = Language("rust", "Rust", extensions=(".rs",), separator="::")
 

@@ -12,11 +12,11 @@ import re
 
 from tree_sitter import Node
 
+from concordance.base.model import Kind, Language
 from concordance.extract import plainflow, trees
 from concordance.extract.draft import Draft, innermost
 from concordance.extract.source import Source
 from concordance.extract.unparsable import NOT_READ, TOO_DEEP, is_too_deep, is_unparsable
-from concordance.model import Kind, Language
 
 LANGUAGE = Language(
     "shell",

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
+from concordance.base.model import Kind, Language, Parameter, Role
 from concordance.extract import plainflow, trees
 from concordance.extract.docstrings import clean_docstring
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.source import Source
-from concordance.model import Kind, Language, Parameter, Role
 
 LANGUAGE = Language(
     "starlark",

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
+from concordance.base.model import Kind, Language, Role
 from concordance.extract import keyed, trees
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.source import Source
 from concordance.extract.unparsable import NOT_READ, is_unparsable
-from concordance.model import Kind, Language, Role
 
 LANGUAGE = Language(
     "toml", "TOML", extensions=(".toml",), filenames=("Pipfile", "Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock")

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 
+from concordance.base.model import Language
 from concordance.extract import ecmaqueries, ecmascript, trees
 from concordance.extract.draft import Draft
 from concordance.extract.source import Source
-from concordance.model import Language
 
 LANGUAGE = Language("typescript", "TypeScript", extensions=(".ts", ".mts", ".cts", ".tsx", ".d.ts"))
 

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 
 from tree_sitter import Node, Tree
 
+from concordance.base.model import Kind, Language, Role
 from concordance.extract import keyed, trees
 from concordance.extract.draft import Draft
 from concordance.extract.source import Source
-from concordance.model import Kind, Language, Role
 
 LANGUAGE = Language(
     "yaml",

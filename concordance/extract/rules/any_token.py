@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from concordance.base.model import Severity
 from concordance.extract.look import Found, Look
-from concordance.model import Severity
 
 ID = "ANY-TOKEN"
 TITLE = "Access token in the repository"

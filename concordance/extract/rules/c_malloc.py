@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from concordance.base.model import Severity
 from concordance.extract.look import C_FAMILY, Call, Found, Look
-from concordance.model import Severity
 
 ID = "C-MALLOC"
 TITLE = "Allocated memory used unchecked"

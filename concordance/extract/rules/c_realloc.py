@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.base.model import Severity
 from concordance.extract.look import C_FAMILY, Call, Found, Look
-from concordance.model import Severity
 
 ID = "C-REALLOC"
 TITLE = "Block lost when it cannot be made larger"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.base.model import Severity
 from concordance.extract.look import C_FAMILY, Found, Look
-from concordance.model import Severity
 
 ID = "C-STRNCPY"
 TITLE = "Bound of a copy taken from its source"

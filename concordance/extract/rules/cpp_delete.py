@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from concordance.base.model import Severity
 from concordance.extract.look import Found, Look
-from concordance.model import Severity
 
 ID = "CPP-DELETE"
 TITLE = "Object owned by a plain pointer"

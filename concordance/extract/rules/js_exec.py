@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.model import Severity
 from concordance.extract.look import SCRIPTS, Found, Look
-from concordance.model import Severity
 
 ID = "JS-EXEC"
 TITLE = "A shell runs a line made at run time"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from concordance.base.model import Severity
 from concordance.extract.look import LITERALS, SCRIPTS, Found, Look
-from concordance.model import Severity
 
 ID = "JS-HTML"
 TITLE = "Text written into the page as HTML"

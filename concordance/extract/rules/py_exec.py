@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.model import Severity
 from concordance.extract.look import LITERALS, PYTHON, Found, Look
-from concordance.model import Severity
 
 ID = "PY-EXEC"
 TITLE = "Text run as code"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from concordance.base.model import Severity
 from concordance.extract.look import LITERALS, PYTHON, Call, Found, Look
-from concordance.model import Severity
 
 ID = "PY-SHELL"
 TITLE = "A shell runs a line made at run time"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from concordance.base.model import Severity
 from concordance.extract.look import PYTHON, Found, Look, loop_around
-from concordance.model import Severity
 
 ID = "PY-STRGROW"
 TITLE = "Text grown piece by piece in a loop"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.base.model import Severity
 from concordance.extract.look import PYTHON, Found, Look
-from concordance.model import Severity
 
 ID = "PY-SYNCHRONIZE"
 TITLE = "Waiting for the device in a loop"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.model import Severity
 from concordance.extract.look import PYTHON, Found, Look
-from concordance.model import Severity
 
 ID = "PY-YAML"
 TITLE = "YAML read with a loader that makes objects"

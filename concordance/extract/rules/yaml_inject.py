@@ -7,8 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate
 
+from concordance.base.model import Severity
 from concordance.extract.look import Found, Look
-from concordance.model import Severity
 
 ID = "YAML-INJECT"
 TITLE = "Stranger's text in a workflow's script"

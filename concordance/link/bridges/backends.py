@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.model import Bridge, Role, Trust
 from concordance.link.crossing import Crossing, Meant
 from concordance.link.kernels import Kernels
 from concordance.link.operatortables import Tables
-from concordance.model import Bridge, Role, Trust
 
 READS = ("overloads",)
 

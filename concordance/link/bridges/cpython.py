@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.model import Bridge
 from concordance.link import pybound
 from concordance.link.crossing import Crossing
-from concordance.model import Bridge
 
 
 def join(crossing: Crossing) -> Iterator[Bridge]:

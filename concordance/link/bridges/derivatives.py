@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.model import Bridge, Role, Trust
 from concordance.link.crossing import Crossing, Stated
 from concordance.link.kernels import Kernels
 from concordance.link.operatortables import Operator, Tables
-from concordance.model import Bridge, Role, Trust
 
 _HOMES = (("torch", "autograd", "generated", "details"), ("torch", "autograd"))
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.model import Bridge, Trust
 from concordance.facts.read import Place
 from concordance.link.crossing import Crossing, Stated
 from concordance.link.documentednames import DocumentedNames, Named
 from concordance.link.tree import joined
-from concordance.model import Bridge, Trust
 
 _C = ("c", "cpp", "cuda", "objc", "objcpp")
 

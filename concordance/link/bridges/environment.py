@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.model import Bridge, Trust
 from concordance.link.crossing import Crossing, Stated
-from concordance.model import Bridge, Trust
 
 _FUNCTIONS = frozenset(("function", "method", "macro", "class", "struct", "variable", "constant"))
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.base.model import Bridge, Kind, Role, Trust
 from concordance.facts.read import Place
 from concordance.link.crossing import Crossing, Stated
 from concordance.link.tree import joined
-from concordance.model import Bridge, Kind, Role, Trust
 
 _SERVICE = re.compile(r"(?:add_)?(\w+?)(?:Stub|Servicer|Servicer_to_server|Service)\Z")
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.model import Bridge, Role, Trust
 from concordance.link.crossing import Crossing, Stated
-from concordance.model import Bridge, Role, Trust
 
 
 def join(crossing: Crossing) -> Iterator[Bridge]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.model import Bridge, Trust
 from concordance.link.crossing import Crossing
 from concordance.link.operatornames import OperatorNames
 from concordance.link.operatortables import Tables
-from concordance.model import Bridge, Trust
 
 
 def join(crossing: Crossing) -> Iterator[Bridge]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
+from concordance.base.model import Bridge, Role, Trust
 from concordance.link.crossing import Crossing, Meant, Stated
 from concordance.link.kernels import Kernels
 from concordance.link.operatortables import Operator, Tables, shared
-from concordance.model import Bridge, Role, Trust
 
 READS = ("structured", "overloads")
 _NATIVE = (("at", "native"), ("native",))

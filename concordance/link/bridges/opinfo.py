@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
+from concordance.base.model import ROLES, Bridge, Kind, Role, Trust
 from concordance.link.crossing import Crossing, Stated
 from concordance.link.operatornames import OperatorNames
 from concordance.link.operatortables import Operator
-from concordance.model import ROLES, Bridge, Kind, Role, Trust
 
 _CALL = 1 << ROLES.index(Role.CALL)
 

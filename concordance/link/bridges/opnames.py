@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.base.model import Bridge, Trust
 from concordance.link.crossing import Crossing, Stated
 from concordance.link.operatornames import OperatorNames
 from concordance.link.operatortables import Operator
-from concordance.model import Bridge, Trust
 
 _SYMBOLICS = re.compile(r"symbolic_\w*\.py$")
 _REFERENCES = re.compile(r"(?:^|/)_?refs(?:/|\.py$)")

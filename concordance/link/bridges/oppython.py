@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.model import ROLES, Bridge, Role, Trust
 from concordance.link.crossing import Crossing, Stated
 from concordance.link.operatornames import OperatorNames
 from concordance.link.operatortables import Operator, Tables
 from concordance.link.registered import BRIDGES, Registered
-from concordance.model import ROLES, Bridge, Role, Trust
 
 _CALL = 1 << ROLES.index(Role.CALL)
 

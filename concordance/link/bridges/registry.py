@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.model import Bridge, Role, Trust
 from concordance.link.crossing import Crossing, Meant, Stated
 from concordance.link.operatortables import Tables
 from concordance.link.registered import BRIDGES, Registered
-from concordance.model import Bridge, Role, Trust
 
 READS = BRIDGES
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.base.model import Bridge, Role, Trust
 from concordance.link.crossing import Crossing, Stated
 from concordance.link.tree import above, joined
-from concordance.model import Bridge, Role, Trust
 
 _VARIABLE = re.compile(r".*(?:\$\{\{.*?\}\}|\$\{[^{}]*\}|\$\([^)]*\)+|\$\w+|%\w+%|\{[\w.]*\})[/\\]?", re.S)
 _AT_FILE = re.compile(

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.base.model import Bridge, Kind, Role, Trust
 from concordance.link.crossing import Crossing, Meant, Stated
 from concordance.link.kernels import Kernels
-from concordance.model import Bridge, Kind, Role, Trust
 
 _SAYS = "stub"
 _NUMBER = re.compile(r"\+\d+$")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from concordance.base.model import Import, Target
 from concordance.link.cnames import CNames
 from concordance.link.includes import Includes
 from concordance.link.tree import Tree
 from concordance.link.world import World
-from concordance.model import Import, Target
 
 LANGUAGES = ("c", "cpp", "cuda", "objc", "objcpp")
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from concordance.base.model import Import, Origin, Target
 from concordance.link import beside
 from concordance.link.tree import Tree, above, joined, nearness
-from concordance.model import Import, Origin, Target
 
 LANGUAGES = ("cmake",)
 # fmt: off

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from concordance.base.model import Import, Origin, Target
 from concordance.link import beside
 from concordance.link.tree import Tree, above, joined
-from concordance.model import Import, Origin, Target
 
 LANGUAGES = ("dockerfile",)
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from concordance.base.model import Import, Origin, Target
 from concordance.link.ignored import Ignored
 from concordance.link.plainnames import PlainNames
 from concordance.link.tree import Tree, above, joined, nearness
 from concordance.link.world import World
-from concordance.model import Import, Origin, Target
 
 LANGUAGES = ("go",)
 _MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.M)

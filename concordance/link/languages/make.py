@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from concordance.base.model import Import, Origin, Target
 from concordance.link import beside
 from concordance.link.tree import Tree
-from concordance.model import Import, Origin, Target
 
 LANGUAGES = ("make",)
 _MADE = (".d", ".dep", ".depend", ".deps", ".cmd", ".P")  # what the compiler says of headers

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from concordance.base.model import Import, Origin, Target
 from concordance.link import beside
 from concordance.link.sphinx import DIRECTIVES, directive
 from concordance.link.tree import Tree, above
-from concordance.model import Import, Origin, Target
 
 LANGUAGES = ("markdown",)
 _ENDINGS = ("", ".md", ".mdx", ".rst")

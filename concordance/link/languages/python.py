@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from concordance.base.model import Import, Origin, Target
 from concordance.link.pythonnames import PythonNames
 from concordance.link.pythonroots import FAR, PythonModules
 from concordance.link.tree import Tree
 from concordance.link.world import World
-from concordance.model import Import, Origin, Target
 
 LANGUAGES = ("python", "cython")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from concordance.base.model import Import, Target
 from concordance.link.sphinx import directive
 from concordance.link.tree import Tree
-from concordance.model import Import, Target
 
 LANGUAGES = ("rst",)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from concordance.base.model import Import, Origin, Target
 from concordance.link import beside
 from concordance.link.plainnames import PlainNames
 from concordance.link.tree import Tree
 from concordance.link.world import World
-from concordance.model import Import, Origin, Target
 
 LANGUAGES = ("shell",)
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from concordance.base.model import Import, Origin, Target
 from concordance.link.plainnames import PlainNames
 from concordance.link.tree import Tree, above, joined
 from concordance.link.world import World
-from concordance.model import Import, Origin, Target
 
 LANGUAGES = ("starlark",)
 _MARKS = ("WORKSPACE", "WORKSPACE.bazel", "WORKSPACE.bzlmod", "MODULE.bazel", "REPO.bazel", ".buckconfig")

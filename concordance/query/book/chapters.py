@@ -17,8 +17,8 @@ from collections import Counter
 from functools import cached_property
 from typing import NamedTuple
 
+from concordance.base.model import Category
 from concordance.facts.touched import Aspect
-from concordance.model import Category
 from concordance.query.folders import ASIDE, Folder, folders
 from concordance.query.index import Index
 from concordance.query.ledger import ledger

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from concordance.blocks import Cite, Piece, Ref, To
+from concordance.base.blocks import Cite, Piece, Ref, To
+from concordance.base.model import Category
 from concordance.facts.touched import Aspect
-from concordance.model import Category
 from concordance.query.about import ref_of
 from concordance.query.book.known import defined
 from concordance.query.described.quoted import first_sentence, instructs, is_statement, quote, spoken

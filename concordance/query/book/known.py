@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from concordance.blocks import Piece
+from concordance.base.blocks import Piece
+from concordance.base.model import TYPES
 from concordance.facts.pack import Defined
-from concordance.model import TYPES
 from concordance.query.described.quoted import first_sentence, is_statement, quote
 from concordance.query.folders import Folder, folders
 from concordance.query.index import Index

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 
-from concordance.blocks import (
+from concordance.base.blocks import (
     Block,
     Heading,
     Item,
@@ -26,8 +26,8 @@ from concordance.blocks import (
     counted,
     listed,
 )
+from concordance.base.model import TYPES, Category, Kind
 from concordance.facts.touched import Aspect
-from concordance.model import TYPES, Category, Kind
 from concordance.query.about import ref_of
 from concordance.query.book.chapters import Chapter, plan
 from concordance.query.book.known import Known, known_of

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from concordance.blocks import Block, Item, Items, Piece, Ref, Text, To, counted
+from concordance.base.blocks import Block, Item, Items, Piece, Ref, Text, To, counted
 from concordance.query.book.chapters import Chapter, in_order
 from concordance.query.described import describe
 from concordance.query.folders import folders

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from concordance.model import KINDS, RUN, TYPES, Kind
+from concordance.base.model import KINDS, RUN, TYPES, Kind
 from concordance.query.changed.parts import VALUES, Part, bare
 from concordance.query.changed.within import paired
 

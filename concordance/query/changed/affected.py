@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from concordance.blocks import Ref, To
-from concordance.model import RUN, TYPES, Category
+from concordance.base.blocks import Ref, To
+from concordance.base.model import RUN, TYPES, Category
 from concordance.query.answers import full_name
 from concordance.query.changed.comparison import Comparison
 from concordance.query.changed.parts import Part

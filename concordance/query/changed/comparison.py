@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from concordance.base.config import Roots
+from concordance.base.model import Entry, File, Finding, Import
 from concordance.collect.revisions import Side
-from concordance.config import Roots
-from concordance.model import Entry, File, Finding, Import
 from concordance.query.changed.across import Gone
 from concordance.query.changed.within import Changed
 

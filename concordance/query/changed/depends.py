@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from concordance.errors import Unreadable
+from concordance.base.errors import Unreadable
+from concordance.base.model import File, Import
 from concordance.link.loading import BY_FILE
-from concordance.model import File, Import
 from concordance.query.changed.comparison import Comparison, Read
 from concordance.query.changed.needs import Imports, Named, Resolver, SideTree, Web, loads_of, waits
 from concordance.query.index import Index

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import NamedTuple
 
-from concordance import plugins
-from concordance.config import Roots
+from concordance.base import plugins
+from concordance.base.config import Roots
+from concordance.base.model import File, Import, Origin, Scope, Target
 from concordance.link.loading import BY_FILE
 from concordance.link.tree import Tree
-from concordance.model import File, Import, Origin, Scope, Target
 from concordance.passes.cycles import components
 
 _LANGUAGES = "concordance.link.languages"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
-from concordance.model import FileFacts, Kind, Symbol
+from concordance.base.model import FileFacts, Kind, Symbol
 from concordance.query.answers import clean, qualified, separator_of
 
 VALUES = frozenset((Kind.CONSTANT, Kind.VARIABLE, Kind.FIELD, Kind.ENUMERATOR, Kind.KEY))  # what a value is all of

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from concordance.base.model import Category, File, Finding, Skip
 from concordance.extract import rulebook
-from concordance.model import Category, File, Finding, Skip
 from concordance.query.changed.across import Elsewhere, elsewhere
 from concordance.query.changed.comparison import Comparison, FilePair, Read
 from concordance.query.changed.needs import Turned

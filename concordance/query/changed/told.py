@@ -10,9 +10,23 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from concordance.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Strong, Text, To, commas, counted
+from concordance.base.blocks import (
+    Block,
+    Heading,
+    Item,
+    Items,
+    Mono,
+    Page,
+    Piece,
+    Ref,
+    Strong,
+    Text,
+    To,
+    commas,
+    counted,
+)
+from concordance.base.model import Kind
 from concordance.collect.revisions import Side, is_same
-from concordance.model import Kind
 from concordance.query.answers import rank_of
 from concordance.query.changed import affected, needs, rows
 from concordance.query.changed.comparison import Comparison

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from concordance.base.model import Trust
 from concordance.facts.read import Place
-from concordance.model import Trust
 from concordance.query.answers import TRUST, Answer, Page, least_of
 from concordance.query.calls import callers, callers_page, row_of, with_classes
 from concordance.query.declared import together

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concordance.model import File
+from concordance.base.model import File
 from concordance.query.answers import Answer, Page, Row, full_name, start_of
 from concordance.query.impact import FIRST, broken, changed, of_file, said
 from concordance.query.index import Index

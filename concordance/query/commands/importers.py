@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concordance.model import ROLES, Role
+from concordance.base.model import ROLES, Role
 from concordance.query.answers import Answer, Page, Row, paged, rank_of
 from concordance.query.imported import target_of
 from concordance.query.index import Index

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concordance.model import Import, Origin, Target
+from concordance.base.model import Import, Origin, Target
 from concordance.query.answers import Answer, Page, Row, paged
 from concordance.query.imported import target_of
 from concordance.query.index import Index

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from concordance.errors import UserError
-from concordance.model import Bridge, Trust
+from concordance.base.errors import UserError
+from concordance.base.model import Bridge, Trust
 from concordance.query.answers import Answer, Page, Row, full_name, paged
 from concordance.query.crossings import crossings
 from concordance.query.index import Index

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from concordance.errors import UserError
-from concordance.model import File
+from concordance.base.errors import UserError
+from concordance.base.model import File
 from concordance.query.answers import Answer, Option, Page, Row, full_name, paged
 from concordance.query.chains import chains
 from concordance.query.index import Index

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.model import Trust
+from concordance.base.model import Trust
 from concordance.query.answers import TRUST, Answer, Page, Row, full_name, least_of, paged, start_of
 from concordance.query.declared import together
 from concordance.query.index import Index

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from concordance.errors import UserError
-from concordance.model import Kind
+from concordance.base.errors import UserError
+from concordance.base.model import Kind
 from concordance.query.answers import Answer, Option, Page, paged
 from concordance.query.finding import spots
 from concordance.query.index import Index

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from operator import itemgetter
 
+from concordance.base.model import Category, File
 from concordance.facts.graph import Walk, Way
-from concordance.model import Category, File
 from concordance.query.answers import Answer, Option, Page, Row, full_name, start_of
 from concordance.query.index import Index
 from concordance.query.names import subject

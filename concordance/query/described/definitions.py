@@ -10,10 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from concordance.blocks import Mono, Piece, Ref, To, counted, listed
+from concordance.base.blocks import Mono, Piece, Ref, To, counted, listed
+from concordance.base.model import File, Kind
 from concordance.facts.pack import Defined, Outline
 from concordance.facts.touched import Aspect
-from concordance.model import File, Kind
 from concordance.query.answers import clean, separator_of
 from concordance.query.index import Index
 

@@ -10,7 +10,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 
-from concordance.blocks import Cite, Piece
+from concordance.base.blocks import Cite, Piece
 from concordance.facts.touched import Aspect
 from concordance.query.described.quoted import first_sentence, is_statement, spoken
 from concordance.query.index import Index

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from concordance.blocks import Block, Cite, Doc, Quote
+from concordance.base.blocks import Block, Cite, Doc, Quote
 from concordance.query.described.quoted import is_statement, lines_of
 from concordance.query.index import Index
 from concordance.query.ledger import ledger, outline

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from concordance.blocks import Cite, Mono, Piece
+from concordance.base.blocks import Cite, Mono, Piece
 from concordance.query.index import Index
 from concordance.query.markup import first_sentence as said_first
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from concordance.blocks import Cite, Mono, Piece, Ref, To, counted, listed
+from concordance.base.blocks import Cite, Mono, Piece, Ref, To, counted, listed
+from concordance.base.model import File, Kind
 from concordance.extract.engine import language_of
 from concordance.facts.pack import Defined, Outline
-from concordance.model import File, Kind
 from concordance.query.described.quoted import is_statement, spoken
 from concordance.query.index import Index
 

@@ -10,9 +10,9 @@ import math
 import re
 from collections import Counter
 
-from concordance.blocks import Mono, Piece, Ref, To, counted, listed
+from concordance.base.blocks import Mono, Piece, Ref, To, counted, listed
+from concordance.base.model import Category, File, Kind
 from concordance.facts.pack import Outline
-from concordance.model import Category, File, Kind
 from concordance.query.index import Index
 from concordance.query.ledger import ledger
 from concordance.query.related import stem_of

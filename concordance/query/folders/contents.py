@@ -7,8 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from concordance.blocks import Block, Item, Items, Mono, Piece, Pieces, Ref, Strong, Table, Text, To, counted, listed
-from concordance.model import Category
+from concordance.base.blocks import (
+    Block,
+    Item,
+    Items,
+    Mono,
+    Piece,
+    Pieces,
+    Ref,
+    Strong,
+    Table,
+    Text,
+    To,
+    counted,
+    listed,
+)
+from concordance.base.model import Category
 from concordance.query.described import describe
 from concordance.query.folders import Folder, folders
 from concordance.query.folders.words import describe_folder, made_of, names_of

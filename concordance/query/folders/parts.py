@@ -9,22 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from concordance.blocks import (
-    Block,
-    Graph,
-    Item,
-    Items,
-    Mono,
-    Node,
-    Piece,
-    Pieces,
-    Ref,
-    Table,
-    Text,
-    To,
-    counted,
-)
-from concordance.model import Category
+from concordance.base.blocks import Block, Graph, Item, Items, Mono, Node, Piece, Pieces, Ref, Table, Text, To, counted
+from concordance.base.model import Category
 from concordance.query.about import ref_of
 from concordance.query.book.known import Known, best_in, known_in
 from concordance.query.described import describe

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.blocks import (
+from concordance.base.blocks import (
     Block,
     Code,
     Heading,
@@ -25,7 +25,7 @@ from concordance.blocks import (
     counted,
     listed,
 )
-from concordance.model import Category, Kind
+from concordance.base.model import Category, Kind
 from concordance.query.described import describe
 from concordance.query.described.opening import Opening, opening
 from concordance.query.folders import folders

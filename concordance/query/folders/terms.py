@@ -13,9 +13,9 @@ from heapq import nsmallest
 from itertools import chain
 from typing import NamedTuple
 
-from concordance.blocks import Block, Cite, Piece, Strong, Text, listed
+from concordance.base.blocks import Block, Cite, Piece, Strong, Text, listed
+from concordance.base.model import Term
 from concordance.facts.touched import Aspect
-from concordance.model import Term
 from concordance.query.folders import ASIDE
 from concordance.query.index import Index
 from concordance.query.reads import kept

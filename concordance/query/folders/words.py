@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from concordance.blocks import Block, Cite, Mono, Piece, Pieces, Ref, Text, To, counted, listed
-from concordance.model import Category
+from concordance.base.blocks import Block, Cite, Mono, Piece, Pieces, Ref, Text, To, counted, listed
+from concordance.base.model import Category
 from concordance.query.about import ref_of
 from concordance.query.described import describe
 from concordance.query.described.entries import entry

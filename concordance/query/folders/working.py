@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from concordance.blocks import Block, Code, Item, Items, Piece, Ref, Strong, Text, To, counted, listed
+from concordance.base.blocks import Block, Code, Item, Items, Piece, Ref, Strong, Text, To, counted, listed
+from concordance.base.model import Category, Kind
 from concordance.facts.touched import Aspect
-from concordance.model import Category, Kind
 from concordance.query.about import ref_of
 from concordance.query.index import Index
 from concordance.query.ledger import ledger

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 
-from concordance.blocks import Ref
+from concordance.base.blocks import Ref
+from concordance.base.characters import HIDDEN
 from concordance.query.markup.blocks import Blocks, Dialect
 from concordance.query.markup.commands import only_member, without_tags
 from concordance.query.markup.lines import collected
@@ -20,7 +21,6 @@ from concordance.query.markup.said import is_licence as is_licence
 from concordance.query.markup.said import said as said
 from concordance.query.markup.shapes import joined
 from concordance.query.markup.words import Link, Words
-from concordance.signs import HIDDEN
 
 _PLAIN = re.compile(r"[A-Za-z](?:[\w ,;'\"/?%^=+-]|\.(?! )|[.:!)] (?=[A-Za-z])|[.)]$|\((?![)]))*+", re.A)
 _REST = re.compile(

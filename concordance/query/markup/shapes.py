@@ -1,6 +1,6 @@
 """What the blocks of a documentation comment become: paragraphs, lists, code and tables as Markdown text.
 
-In: text that is Markdown already, or code letter by letter. Out: `Made` blocks, which `blocks.py` joins with
+In: text that is Markdown already, or code letter by letter. Out: `Made` blocks, which `base/blocks.py` joins with
 blank lines between. A fence is always longer than any inside it.
 """
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from concordance.blocks import Ref
+from concordance.base.blocks import Ref
 
 Link = Callable[[str], Ref | None]
 

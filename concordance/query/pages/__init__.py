@@ -1,6 +1,6 @@
 """The pages of the book, one file for each kind."""
 
-from concordance.blocks import To
+from concordance.base.blocks import To
 
 PAGES = __name__
 # What links to each kind of page say, which tells where it will stand.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.blocks import (
+from concordance.base.blocks import (
     Block,
     Graph,
     Heading,

@@ -9,9 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.blocks import Block, Cite, Code, Heading, Item, Items, Line, Mono, Page, Piece, Ref, Strong, Text, To
+from concordance.base.blocks import (
+    Block,
+    Cite,
+    Code,
+    Heading,
+    Item,
+    Items,
+    Line,
+    Mono,
+    Page,
+    Piece,
+    Ref,
+    Strong,
+    Text,
+    To,
+)
+from concordance.base.model import Skip
 from concordance.extract.engine import language_of
-from concordance.model import Skip
 from concordance.query import overview
 from concordance.query.about import About, about
 from concordance.query.book.chapters import chapter_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.blocks import Block, Heading, Mono, Page, Ref, Table, Text, To
+from concordance.base.blocks import Block, Heading, Mono, Page, Ref, Table, Text, To
 from concordance.query.book.chapters import chapter_of
 from concordance.query.described.quoted import ended
 from concordance.query.folders import folders

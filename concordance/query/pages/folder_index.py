@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.blocks import Block, Heading, Mono, Page, Ref, Text, To, listed
+from concordance.base.blocks import Block, Heading, Mono, Page, Ref, Text, To, listed
 from concordance.query.book.chapters import chapter_of
 from concordance.query.folders import folders
 from concordance.query.folders.contents import cross_references, files, overview, subfolders

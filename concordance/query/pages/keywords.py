@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from concordance.blocks import (
+from concordance.base.blocks import (
     Block,
     Cite,
     Heading,
@@ -26,7 +26,7 @@ from concordance.blocks import (
     commas,
     counted,
 )
-from concordance.model import Kind, Skip, Term
+from concordance.base.model import Kind, Skip, Term
 from concordance.query import keywords, sections
 from concordance.query.about import About, about
 from concordance.query.index import Index

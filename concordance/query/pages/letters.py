@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from concordance.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Table, Text, To, counted
+from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Table, Text, To, counted
 from concordance.facts.touched import Aspect
 from concordance.query.alphabet import Writer, ranking
 from concordance.query.index import Index

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from concordance.blocks import (
+from concordance.base.blocks import (
     Block,
     Cite,
     Graph,
@@ -32,8 +32,8 @@ from concordance.blocks import (
     counted,
     listed,
 )
+from concordance.base.model import Bridge, Category, Trust
 from concordance.facts.touched import Aspect
-from concordance.model import Bridge, Category, Trust
 from concordance.query.about import ref_of
 from concordance.query.crossings import crossings
 from concordance.query.described.quoted import first_sentence, quote

@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from concordance.blocks import (
+from concordance.base.blocks import (
     Block,
     Heading,
     Item,
@@ -28,10 +28,10 @@ from concordance.blocks import (
     counted,
     listed,
 )
+from concordance.base.model import File, Origin, Skip, Trust
 from concordance.extract.engine import language_of
 from concordance.extract.rulebook import rules
 from concordance.facts.touched import Aspect
-from concordance.model import File, Origin, Skip, Trust
 from concordance.query.folders import folders
 from concordance.query.found import SYNTAX, findings
 from concordance.query.index import Index

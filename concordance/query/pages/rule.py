@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from concordance.blocks import (
+from concordance.base.blocks import (
     Block,
     Code,
     Heading,
@@ -27,11 +27,11 @@ from concordance.blocks import (
     listed,
     marked,
 )
+from concordance.base.kinds import Section
+from concordance.base.model import Rule
 from concordance.extract.engine import language_of
 from concordance.extract.rulebook import rules
 from concordance.facts.touched import Aspect
-from concordance.kinds import Section
-from concordance.model import Rule
 from concordance.query.folders.contents import folder_ref
 from concordance.query.found import findings
 from concordance.query.index import Index

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from heapq import nsmallest
 from math import log2
 
-from concordance.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Strong, Text, To, counted
+from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Strong, Text, To, counted
 from concordance.extract.terms import weight
 from concordance.query.alphabet import Writer, lettered, ranking
 from concordance.query.census import Listed

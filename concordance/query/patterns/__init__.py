@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from concordance.blocks import Mono, Piece, counted
-from concordance.model import Skip
+from concordance.base.blocks import Mono, Piece, counted
+from concordance.base.model import Skip
 from concordance.query.about import About
 from concordance.query.answers import clean
 from concordance.query.patterns import build, c, python, script

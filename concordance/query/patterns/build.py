@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from concordance.model import Kind
+from concordance.base.model import Kind
 from concordance.query.patterns.seen import Seen, Shown
 
 _Find = Callable[[Seen], Iterator[Shown]]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from concordance.blocks import counted
-from concordance.model import Kind
+from concordance.base.blocks import counted
+from concordance.base.model import Kind
 from concordance.query.patterns.seen import Seen, Shown
 
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b", re.M)

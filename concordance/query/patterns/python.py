@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from concordance.model import Kind, Symbol
+from concordance.base.model import Kind, Symbol
 from concordance.query.patterns import pyfile as whole
 from concordance.query.patterns.seen import Seen, Shown
 

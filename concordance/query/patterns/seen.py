@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from concordance.model import FileFacts, Kind, Symbol
+from concordance.base.model import FileFacts, Kind, Symbol
 
 TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.UNION))
 _LINE_END = re.compile(r"\n")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from concordance.blocks import (
+from concordance.base.blocks import (
     Block,
     Code,
     Heading,
@@ -25,8 +25,8 @@ from concordance.blocks import (
     To,
     counted,
 )
+from concordance.base.model import TYPES, Category, Trust
 from concordance.facts.read import Place
-from concordance.model import TYPES, Category, Trust
 from concordance.query.about import About, about, ref_of
 from concordance.query.answers import Page as Asked
 from concordance.query.calls import callers, with_classes

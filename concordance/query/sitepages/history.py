@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from concordance.blocks import Block, Heading, Mono, Page, Piece, Pieces, Plot, Ref, Table, Text, To, counted
+from concordance.base.blocks import Block, Heading, Mono, Page, Piece, Pieces, Plot, Ref, Table, Text, To, counted
 from concordance.query import past
 from concordance.query.folders import folders
 from concordance.query.folders.repository import name_of

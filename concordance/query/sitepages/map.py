@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from concordance.blocks import Block, Heading, Mono, Page, Ref, Text, Tile, To, Treemap, counted
+from concordance.base.blocks import Block, Heading, Mono, Page, Ref, Text, Tile, To, Treemap, counted
 from concordance.query.folders import Folders, above, folders
 from concordance.query.folders.repository import name_of
 from concordance.query.index import Index

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from concordance.blocks import (
+from concordance.base.blocks import (
     Anchor,
     Block,
     Cite,
@@ -37,6 +37,7 @@ from concordance.blocks import (
     To,
     Treemap,
 )
+from concordance.base.characters import visible
 from concordance.render.addresses import anchor, slug
 from concordance.render.authored import html_of
 from concordance.render.fences import code
@@ -44,7 +45,6 @@ from concordance.render.plots import plot
 from concordance.render.siteaddresses import SiteAddresses
 from concordance.render.svg import svg
 from concordance.render.treemap import treemap
-from concordance.signs import visible
 
 SORTS = "sorts"  # the class of a table that a script lets one sort and filter
 LONG = 100  # entries of a list from which on a browser lays out only those that are seen

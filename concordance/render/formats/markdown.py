@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from concordance.blocks import (
+from concordance.base.blocks import (
     Anchor,
     Block,
     Cite,
@@ -33,9 +33,9 @@ from concordance.blocks import (
     Text,
     Treemap,
 )
+from concordance.base.characters import visible
+from concordance.base.version import VERSION
 from concordance.render.addresses import Addresses, anchor
-from concordance.signs import visible
-from concordance.version import VERSION
 
 _MARKUP = re.compile(r"[\\`*_\[\]<>|~&$]")
 _AT_START = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+=](?=\s|$)|\d{1,9}(?=[.)](?:\s|$)))")

@@ -23,16 +23,9 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 
-from concordance.collect import own, tools
-from concordance.errors import (
-    NoPermission,
-    NotARepository,
-    ToolFailed,
-    ToolMissing,
-    UnknownRevision,
-    Unreadable,
-)
-from concordance.model import Entry, Skip
+from concordance.base.errors import NoPermission, NotARepository, ToolFailed, ToolMissing, UnknownRevision, Unreadable
+from concordance.base.model import Entry, Skip
+from concordance.collect import own_output, subprocesses
 
 Walked = tuple[list[Entry], dict[str, int]]  # files, and how many pages were passed over in which folder's book
 OWN_FOLDER = ".concordance"
@@ -103,8 +96,8 @@ def _without_own(root: str, entries: list[Entry]) -> Walked:
     paths = [entry.path for entry in entries]
     passed: set[str] = set()
     counts: dict[str, int] = {}
-    for one in own.books(root, paths):
-        found = own.owned(root, one, paths)
+    for one in own_output.books(root, paths):
+        found = own_output.owned(root, one, paths)
         passed |= found
         counts[one.folder] = sum(path.endswith(".md") for path in found)
     return [entry for entry in entries if entry.path not in passed], counts
@@ -218,7 +211,7 @@ def git_entries(root: str, only: Iterable[str] = ()) -> list[Entry] | None:
     """What git lists below a folder, or of some paths; None where git is absent or sees no repository."""
     listing = ("ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard", "--", *only)
     try:
-        with tools.running_git(root, "--literal-pathspecs", *listing) as git:
+        with subprocesses.running_git(root, "--literal-pathspecs", *listing) as git:
             listed = git.output.read().split(b"\0")
             complaints = git.end()
     except ToolMissing:
@@ -300,7 +293,7 @@ def tree(root: str, revision: str) -> list[Entry]:
     try:
         if revision.startswith("-"):  # it would be taken for an option
             raise UnknownRevision(f"{revision} is no git revision", advice)
-        listed = b"".join(tools.run_git(root, "ls-tree", "-r", "-z", "-l", revision)).split(b"\0")
+        listed = b"".join(subprocesses.run_git(root, "ls-tree", "-r", "-z", "-l", revision)).split(b"\0")
     except ToolFailed as error:
         if "not a git repository" in error.message:
             raise NotARepository(f"{root} is in no git repository", "Name one that git knows") from error
@@ -336,7 +329,7 @@ def _tree_entry(record: bytes) -> Entry | None:
 
 def blobs(root: str, ids: Iterable[str]) -> Iterator[bytes]:
     """The contents behind git's object ids, in their order; Unreadable where git lacks one."""
-    with tools.running_git(root, "cat-file", "--batch") as git:
+    with subprocesses.running_git(root, "cat-file", "--batch") as git:
         for blob in ids:
             git.say(blob.encode("ascii") + b"\n")
             answer = git.output.readline().split()

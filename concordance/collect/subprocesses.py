@@ -28,9 +28,9 @@ from contextlib import contextmanager, suppress
 from math import inf
 from typing import IO
 
-from concordance.collect import blocking, programs
-from concordance.errors import ToolFailed, ToolMissing, ToolStopped
-from concordance.startup import is_inside
+from concordance.base.errors import ToolFailed, ToolMissing, ToolStopped
+from concordance.base.startup import is_inside
+from concordance.collect import blocking, program_paths
 
 SILENCE = 300.0  # seconds without a byte after which a program is stopped; the log of a large history begins late
 _LOOK = 2.0  # seconds of silence after which the cause is looked for
@@ -72,7 +72,7 @@ class Running:
         self.name = title or os.path.basename(args[0])
         self.cwd = os.path.abspath(cwd)
         self._deadline, self._look, self._silence = deadline, look, SILENCE
-        program = args[0] if os.path.isabs(args[0]) else programs.find(args[0], self.cwd)
+        program = args[0] if os.path.isabs(args[0]) else program_paths.find(args[0], self.cwd)
         if not program:
             raise ToolMissing(f"{args[0]} is not installed", f"Install {args[0]}")
         try:
@@ -80,7 +80,7 @@ class Running:
                 [program, *args[1:]],
                 bufsize=0,
                 cwd=cwd,
-                env=programs.environment(self.cwd) if environment is None else environment,
+                env=program_paths.environment(self.cwd) if environment is None else environment,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -214,7 +214,7 @@ def _git(cwd: str, args: Sequence[str], deadline: float = inf) -> Running:
     title = f"git {_command(args)}"
     if found := blocking.at_known_places(here):
         raise ToolStopped(f"{title} would wait for {found}, which is no plain file", "Remove it")
-    program = programs.find("git", top)
+    program = program_paths.find("git", top)
     if not program:
         raise ToolMissing("git is not installed", "Install git")
     return Running([program, *_SAFE, *args], cwd, _git_environment(top), title, deadline, blocking.anywhere)
@@ -226,7 +226,7 @@ def _command(args: Iterable[str]) -> str:
 
 def _git_environment(repository: str) -> dict[str, str]:
     """The variables that git is run with."""
-    found = programs.environment(repository)
+    found = program_paths.environment(repository)
     found |= {name: os.environ[name] for name in _PASSED if name in os.environ}
     for name in _PLACES:
         place = os.environ.get(name, "")

@@ -17,19 +17,19 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
-from concordance.kinds import KINDS as KINDS
-from concordance.kinds import ROLES as ROLES
-from concordance.kinds import RUN as RUN
-from concordance.kinds import TYPES as TYPES
-from concordance.kinds import Category as Category
-from concordance.kinds import Given as Given
-from concordance.kinds import Kind as Kind
-from concordance.kinds import Op as Op
-from concordance.kinds import Origin as Origin
-from concordance.kinds import Role as Role
-from concordance.kinds import Severity as Severity
-from concordance.kinds import Skip as Skip
-from concordance.kinds import Trust as Trust
+from concordance.base.kinds import KINDS as KINDS
+from concordance.base.kinds import ROLES as ROLES
+from concordance.base.kinds import RUN as RUN
+from concordance.base.kinds import TYPES as TYPES
+from concordance.base.kinds import Category as Category
+from concordance.base.kinds import Given as Given
+from concordance.base.kinds import Kind as Kind
+from concordance.base.kinds import Op as Op
+from concordance.base.kinds import Origin as Origin
+from concordance.base.kinds import Role as Role
+from concordance.base.kinds import Severity as Severity
+from concordance.base.kinds import Skip as Skip
+from concordance.base.kinds import Trust as Trust
 
 
 @dataclass(frozen=True)

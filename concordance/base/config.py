@@ -1,6 +1,6 @@
 """What can be set, with its default; passed to whatever needs it, never kept in a global.
 
-`Config` is what reading and linking need to know, `Book` what the pages hold. `settings.py` fills both from a
+`Config` is what reading and linking need to know, `Book` what the pages hold. `base/config_file.py` fills both from a
 repository's `concordance.toml`; the command line has the last word.
 """
 

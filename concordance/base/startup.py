@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterable
 
 NEUTRAL = "/"  # the folder that child processes start in: only the system's administrator can put a file there
-_HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # holds the package itself
+_HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # holds the package itself
 _PATHS = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
 _FOLDERS = ("TMPDIR", "TEMP", "TMP", "CONCORDANCE_CACHE", "XDG_CACHE_HOME")
 

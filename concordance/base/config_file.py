@@ -20,10 +20,10 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from concordance.config import Book, Config, Note, Roots, cores
-from concordance.errors import UserError
-from concordance.kinds import Category, Section
-from concordance.tomllines import Lines, Path, key_lines
+from concordance.base.config import Book, Config, Note, Roots, cores
+from concordance.base.errors import UserError
+from concordance.base.kinds import Category, Section
+from concordance.base.toml_lines import Lines, Path, key_lines
 
 FILE, SHARED = "concordance.toml", "pyproject.toml"
 TABLE = ("tool", "concordance")  # of ours in the shared file

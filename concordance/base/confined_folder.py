@@ -21,7 +21,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from contextlib import suppress
 
-from concordance.errors import UserError
+from concordance.base.errors import UserError
 
 _CACHED = 64  # descriptors of folders: a process may have 256 on some systems
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC

@@ -10,7 +10,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import NamedTuple
 
-from concordance.model import Category, Language
+from concordance.base.model import Category, Language
 
 SOURCE, BUILD, SETTINGS = Category.SOURCE, Category.BUILD, Category.CONFIGURATION
 PROSE, DATA = Category.DOCUMENTATION, Category.DATA

@@ -31,8 +31,8 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from multiprocessing.context import ForkContext, ForkProcess
 
-from concordance.config import Config
-from concordance.errors import ConcordanceError
+from concordance.base.config import Config
+from concordance.base.errors import ConcordanceError
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # those that end the program
 _SETTLE = 2.0  # seconds that a library's threads may take to end when their work is done …

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 
-from concordance import startup
+from concordance.base import startup
 
 _PASSED = ("LANG", "LANGUAGE", "LOGNAME", "RAYON_NUM_THREADS", "TZ", "USER")
 _FOLDERS = ("DEVELOPER_DIR", "HOME", "TMPDIR", "XDG_CONFIG_HOME")  # only where they are absolute

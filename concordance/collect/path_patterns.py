@@ -15,8 +15,8 @@ from fnmatch import translate
 from functools import cache
 from typing import NamedTuple
 
-from concordance.config import Config
-from concordance.model import Entry, Skip
+from concordance.base.config import Config
+from concordance.base.model import Entry, Skip
 
 OTHERS = ""  # stands for the files that no pattern of `include` fits, among the patterns that left files out
 _ESCAPED = re.compile(r"\\(.)|\[\^", re.S)

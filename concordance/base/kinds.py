@@ -1,6 +1,6 @@
 """The closed lists: kinds of symbols, roles of names, ways of expressions, and what else has a few values only.
 
-Nothing here computes. `model.py` offers them together with the rows that hold them.
+Nothing here computes. `base/model.py` offers them together with the rows that hold them.
 """
 
 from __future__ import annotations
