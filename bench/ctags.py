@@ -24,9 +24,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from concordance.collect import classify, content
-from concordance.extract import engine, macros
+from concordance.extract import engine
+from concordance.extract.cfamily import macros
 from concordance.extract.languages import c, cpp, cuda
-from concordance.extract.source import Source
+from concordance.extract.text.source_text import Source
 
 EXTENSIONS = {
     **dict.fromkeys(c.LANGUAGE.extensions, "c"),

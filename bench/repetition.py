@@ -24,7 +24,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from concordance.collect.classify import Classifier
-from concordance.extract import engine, highlight, macros
+from concordance.extract import engine
+from concordance.extract.cfamily import macros
+from concordance.extract.text import highlight
 from concordance.facts import fulltext
 from concordance.facts.pack import pack, unpack
 from concordance.facts.textwords import Words

@@ -12,7 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from concordance.base.model import Finding
-from concordance.extract.rulebook import rules
+from concordance.extract.ruleset import rules
 from concordance.facts.read import Facts
 from concordance.storeplace import FOLDER
 

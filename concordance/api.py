@@ -20,7 +20,7 @@ from concordance.base.config import Book, Config, cache_folder, of_site
 from concordance.base.errors import StoreBroken, UserError
 from concordance.collect.revisions import commits
 from concordance.collect.walk import Walked, find_root
-from concordance.extract import rulebook
+from concordance.extract import ruleset
 from concordance.facts import lock
 from concordance.facts.audit import Damage, audit
 from concordance.facts.counts import Counts
@@ -48,7 +48,7 @@ def _only_for_books(name: str) -> ModuleType:
 
 def settings_of(root: str) -> config_file.Settings:
     """What the owners of a repository have set."""
-    return config_file.read(root, rulebook.rules)
+    return config_file.read(root, ruleset.rules)
 
 
 def _config(said: config_file.Settings, jobs: int | None) -> Config:

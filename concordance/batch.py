@@ -23,7 +23,8 @@ from concordance.base.errors import Unreadable
 from concordance.base.model import Entry, File, FileFacts, Finding, Form, Severity, Skip
 from concordance.collect import walk
 from concordance.collect.classify import Classifier
-from concordance.extract import engine, macros, tested
+from concordance.extract import engine, test_detection
+from concordance.extract.cfamily import macros
 from concordance.facts import fulltext
 from concordance.facts.cache import Cache
 from concordance.facts.handed import Reading
@@ -205,7 +206,7 @@ def _reading(
     entry: Entry, form: Form, digest: str, facts: FileFacts, packed: bytes, flow: bytes, ends: bytes, key: bytes,
     cached: bool,
 ) -> Reading:  # fmt: skip
-    tests = set(tested.places(facts, form.language, form.category, entry.path))
+    tests = set(test_detection.places(facts, form.language, form.category, entry.path))
     symbols = tuple(
         (s.name, s.kind, n, s.line, s.declaration, s.col, s.public, s.key, n in tests)
         for n, s in enumerate(facts.symbols)

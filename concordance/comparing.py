@@ -16,7 +16,8 @@ from concordance.base.errors import Unreadable
 from concordance.base.model import Entry, FileFacts, Skip
 from concordance.collect import walk
 from concordance.collect.revisions import Blobs, Side
-from concordance.extract import engine, macros, rulebook, tested
+from concordance.extract import engine, ruleset, test_detection
+from concordance.extract.cfamily import macros
 from concordance.facts.pack import unpack
 from concordance.query.changed.across import Gone
 from concordance.query.changed.comparison import Read
@@ -159,7 +160,7 @@ def _half(desk: Desk, side: int, entry: Entry | None) -> _Half | None:
         return _Half(Read(reading.file), FileFacts(), "", frozenset(), None)
     facts, file = unpack(reading.packed), reading.file
     imports = tuple((one, waits(one, facts.scopes)) for one in facts.imports)
-    findings = tuple(one for one in facts.findings if one.everywhere or file.category not in rulebook.TRIALS)
-    tests = frozenset(tested.places(facts, file.language, file.category, file.path))
+    findings = tuple(one for one in facts.findings if one.everywhere or file.category not in ruleset.TRIALS)
+    tests = frozenset(test_detection.places(facts, file.language, file.category, file.path))
     fresh = None if reading.cached or not reading.key else (reading.key, batch.kept(reading))
     return _Half(Read(file, imports, findings, len(facts.symbols), facts.doc.strip()), facts, text, tests, fresh)

@@ -22,7 +22,8 @@ from concordance.collect import ruff
 from concordance.collect.classify import header_language
 from concordance.collect.revisions import Side, differing, is_same, sides
 from concordance.comparing import Compared, Desk, Scanned, Work, compare, macro_endings, scan
-from concordance.extract import macros, ruffrules, rulebook
+from concordance.extract import ruff_rules, ruleset
+from concordance.extract.cfamily import macros
 from concordance.facts import versions
 from concordance.facts.cache import Cache
 from concordance.query.changed import files
@@ -156,7 +157,7 @@ class _Comparer:
     def _remarks(
         self, scratch: str, desk: Desk, found: list[Compared]
     ) -> tuple[dict[tuple[int, str], tuple[Finding, ...]], str]:
-        rules = {rule.id: rule for rule in ruffrules.RULES}
+        rules = {rule.id: rule for rule in ruff_rules.RULES}
         rows: dict[tuple[int, str], tuple[Finding, ...]] = {}
         for side in (0, 1):
             folder = os.path.join(scratch, f"python-{side}")
@@ -167,12 +168,12 @@ class _Comparer:
                 if read is None:
                     continue
                 file = read.file
-                if file.language == "python" and not file.skip and file.category not in rulebook.TRIALS:
+                if file.language == "python" and not file.skip and file.category not in ruleset.TRIALS:
                     paths[f"{len(paths)}{'.pyi' if file.path.endswith('.pyi') else '.py'}"] = file.path
             self._lay(folder, desk, side, paths)
             try:
                 for name, said in ruff.check(folder, list(paths), list(rules), []) if paths else ():
-                    meant = [row for row in said if ruffrules.SAYS.get(row.rule, "") in row.message]
+                    meant = [row for row in said if ruff_rules.SAYS.get(row.rule, "") in row.message]
                     rows[side, paths[name]] = tuple(
                         Finding(r, rules[r].severity, m, line, col, end, "", False) for r, m, line, col, end in meant
                     )

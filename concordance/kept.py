@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from concordance.base.model import File
-from concordance.extract.macros import Macros
+from concordance.extract.cfamily.macros import Macros
 from concordance.facts.handed import Learned, Linkable
 from concordance.facts.known import Known
 from concordance.link import ckept

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from concordance.base.model import Category, unpacked
-from concordance.extract.tested import WHOLE
+from concordance.extract.test_detection import WHOLE
 from concordance.facts import graph, passed
 from concordance.facts.graph import Pair, Way
 from concordance.facts.write import Writer

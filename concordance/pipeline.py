@@ -28,7 +28,8 @@ from concordance.base.errors import ConcordanceError, StoreBroken, ToolFailed
 from concordance.base.model import Entry, File, Finding
 from concordance.collect import history, path_patterns, ruff, walk
 from concordance.collect.classify import header_language
-from concordance.extract import engine, macros, ruffrules, rulebook
+from concordance.extract import engine, ruff_rules, ruleset
+from concordance.extract.cfamily import macros
 from concordance.facts import lock, times, versions
 from concordance.facts.cache import Cache
 from concordance.facts.fulltext import TextWriter, astray
@@ -269,13 +270,13 @@ class Build:
         anew = before is None or before.meta.get("ruff") != now or before.meta.get("ruff_problem", "") != ""
         asked = sorted(
             file.path for file in (writer.ledger() if anew else self.seen)
-            if file.language == "python" and not file.skip and file.category not in rulebook.TRIALS
+            if file.language == "python" and not file.skip and file.category not in ruleset.TRIALS
         )  # fmt: skip
-        rules = {rule.id: rule for rule in ruffrules.RULES}
+        rules = {rule.id: rule for rule in ruff_rules.RULES}
         rows, problem, crashed = [], "", list[str]()
         try:
             for path, said in ruff.check(self.root, asked, list(rules), crashed) if asked else ():
-                meant = [one for one in said if ruffrules.SAYS.get(one.rule, "") in one.message]
+                meant = [one for one in said if ruff_rules.SAYS.get(one.rule, "") in one.message]
                 found = (Finding(r, rules[r].severity, m, line, col, end, "", False) for r, m, line, col, end in meant)
                 rows.append((path, tuple(found)))
         except ToolFailed as error:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from concordance.base.model import Category, File, FileFacts, Trust, unpacked
-from concordance.extract import engine, macros
+from concordance.extract import engine
+from concordance.extract.cfamily import macros
 from concordance.facts.handed import Linkable
 from concordance.facts.linkrows import LinkedFile
 from concordance.facts.pack import pack, unpack_links

@@ -12,7 +12,7 @@ from typing import Any
 from concordance import batch, bridging, naming, passing
 from concordance.base.config import Config
 from concordance.base.model import Entry, unpacked
-from concordance.extract import macros
+from concordance.extract.cfamily import macros
 from concordance.facts import schema
 from concordance.facts.crossed import bridges_from
 from concordance.facts.graph import Graph, unpacked_pairs

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concordance.extract.docparts import parts
-from concordance.extract.docstrings import clean_docstring, summary
+from concordance.extract.documents.docstring_parts import parts
+from concordance.extract.documents.docstrings import clean_docstring, summary
 
 STANDARD_LIBRARY = Path(sysconfig.get_paths()["stdlib"])
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from concordance.extract.highlight import spans
+from concordance.extract.text.highlight import spans
 
 LIBRARY = sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*.py"))
 FILES = [path for path in LIBRARY if path.stat().st_size < 60_000]

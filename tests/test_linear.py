@@ -15,7 +15,8 @@ import pytest
 
 import concordance.extract
 import concordance.query
-from concordance.extract import bridges, engine, highlight, languages, rules
+from concordance.extract import bridges, engine, languages, rules
+from concordance.extract.text import highlight
 from concordance.query.patterns import of_language, shown
 from concordance.query.patterns.seen import Seen
 

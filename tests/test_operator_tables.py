@@ -8,7 +8,7 @@ import pytest
 from cases import examples
 from test_bridges import joined
 
-from concordance.extract.operatorschema import full_name, parsed
+from concordance.extract.operator_schema import full_name, parsed
 from concordance.link.kernels import fit, spelling
 
 CASES = Path(__file__).parent / "cases" / "bridges"

@@ -11,7 +11,7 @@ import pytest
 
 import concordance
 from concordance.base.blocks import Block, Cite, Graph, Heading, Items, Page, Piece, Quote, Ref, Strong, Table, Text, To
-from concordance.extract.rulebook import rules
+from concordance.extract.ruleset import rules
 from concordance.query.book import glossary
 from concordance.query.book.chapters import GLOSSARY, NAMES, PATHS, in_order, plan
 from concordance.query.book.reading import minutes_of, path_through, spell

@@ -10,8 +10,9 @@ import pytest
 
 from bench.repetition import TOKENS, content
 from concordance.base.model import FileFacts
-from concordance.extract import engine, highlight
-from concordance.extract.repetition import without_repetition
+from concordance.extract import engine
+from concordance.extract.text import highlight
+from concordance.extract.text.repetition import without_repetition
 
 CODE = (
     "c",

@@ -15,8 +15,9 @@ import cases
 import pytest
 
 from concordance.base.model import ROLES, FileFacts, Kind, Role
-from concordance.extract import engine, macros
-from concordance.extract.source import Source
+from concordance.extract import engine
+from concordance.extract.cfamily import macros
+from concordance.extract.text.source_text import Source
 from concordance.facts.pack import pack, unpack
 
 LANGUAGES = engine.readers()

@@ -25,7 +25,7 @@ from concordance.base.kinds import Category, Section
 from concordance.base.model import Entry, Skip
 from concordance.base.toml_lines import key_lines
 from concordance.collect.path_patterns import Patterns, chosen
-from concordance.extract import rulebook
+from concordance.extract import ruleset
 from concordance.pipeline import quiet
 
 ROOT = Path(__file__).parent.parent
@@ -51,7 +51,7 @@ FILES = {
 def said(root: Path, text: str, name: str = config_file.FILE) -> config_file.Settings:
     """What a text means as the settings of a repository."""
     (root / name).write_bytes(text.encode())
-    return config_file.read(str(root), rulebook.rules)
+    return config_file.read(str(root), ruleset.rules)
 
 
 def wrong(root: Path, text: str, name: str = config_file.FILE) -> str:
@@ -183,7 +183,7 @@ def test_all_keys(folder: Path) -> None:
     assert config.categories == (("qa/", "test"), ("qa/data/", "data"))
     assert found.out == "docs/book"
     rules = tuple(
-        sorted(rule for rule in rulebook.rules() if rule == "S113" or (rule[:3] == "PY-" and rule != "PY-EXEC"))
+        sorted(rule for rule in ruleset.rules() if rule == "S113" or (rule[:3] == "PY-" and rule != "PY-EXEC"))
     )
     notes = (Note("src/a.py", "        Two\n        lines", 22, 24), Note("", "All.", 27, 27))
     assert found.book == Book(False, True, True, rules, (("PY-EXEC", ("tools/",)),), ("Dependencies", "Related Files"),
@@ -192,7 +192,7 @@ def test_all_keys(folder: Path) -> None:
 
 
 def test_defaults(folder: Path) -> None:
-    assert config_file.read(str(folder), rulebook.rules) == config_file.Settings() == said(folder, "# nothing\n")
+    assert config_file.read(str(folder), ruleset.rules) == config_file.Settings() == said(folder, "# nothing\n")
     assert said(folder, "\ufeffhistory = true\r\n").book.history
     assert said(folder, f"jobs = {config_file.JOBS}").config.jobs == cores()  # a clone is not to fill the machine
 
@@ -228,11 +228,11 @@ def test_a_file_that_leads_elsewhere_is_not_followed(folder: Path, tmp_path: Pat
     (tmp_path / "elsewhere.toml").write_text("source = 'link'\n")
     (folder / config_file.FILE).symlink_to(tmp_path / "elsewhere.toml")
     with pytest.raises(UserError, match="is a link that leads out of the repository"):
-        config_file.read(str(folder), rulebook.rules)
+        config_file.read(str(folder), ruleset.rules)
     (folder / config_file.FILE).unlink()
     os.mkfifo(folder / config_file.FILE)
     with pytest.raises(UserError, match="is no regular file"):
-        config_file.read(str(folder), rulebook.rules)
+        config_file.read(str(folder), ruleset.rules)
     (folder / config_file.FILE).unlink()
     (folder / "docs").symlink_to(tmp_path)
     assert "leads out of it by a link" in wrong(folder, "out = 'docs/book'")
@@ -393,7 +393,7 @@ def test_include_roots(woods: Path) -> None:
     for first in ("one", "two"):
         write(woods, {config_file.FILE: f"roots.c = ['{first}', 'gone']\n"})
         assert asked(woods, "imports", "src/leaf.c")[0]["target"] == f"{first}/leaf.h"
-    assert config_file.read(str(woods), rulebook.rules).remarks == (
+    assert config_file.read(str(woods), ruleset.rules).remarks == (
         "`roots.c` in concordance.toml, line 1, names gone, which is no folder",
     )
 
@@ -570,19 +570,19 @@ def test_init_writes_defaults_and_what_was_found(woods: Path) -> None:
     assert "Next: take away the #" in done.stdout and "concord build" in done.stdout
     path = woods / config_file.FILE
     text = path.read_text()
-    assert config_file.read(str(woods), rulebook.rules) == config_file.Settings()
+    assert config_file.read(str(woods), ruleset.rules) == config_file.Settings()
     for key in (*config_file.KEYS, *Category, *Section, "python", "c", "off", "on", "allowed"):
         assert re.search(rf"\b{re.escape(key)}\b", text), key
     assert max(map(len, text.splitlines())) <= 120
     path.write_text(re.sub(r"^#(?=[\[\w])", "", text, flags=re.M))
-    found = config_file.read(str(woods), rulebook.rules)
+    found = config_file.read(str(woods), ruleset.rules)
     assert found.config.roots.c == ("one",)
     assert set(found.config.roots.python) >= {"lib", "extra", ""}
     assert config_file.Settings(Config(roots=found.config.roots)) == found
     examples = re.sub(r"^#   ", "", re.sub(r"^#(?=[\[\w])", "", text, flags=re.M), flags=re.M)
     examples = re.sub(r"^(source, test|\"(File|Perf)).*$", "", examples, flags=re.M)
     path.write_text(examples)
-    found = config_file.read(str(woods), rulebook.rules)
+    found = config_file.read(str(woods), ruleset.rules)
     assert found.config.categories and found.book.allowed and found.book.notes
 
 
@@ -600,7 +600,7 @@ def test_init_overwrites_nothing(woods: Path) -> None:
 def test_init_finds_a_book(woods: Path) -> None:
     api.book(str(woods), str(woods / "docs"), None, 1, quiet)
     concord("init", woods)
-    assert config_file.read(str(woods), rulebook.rules).out == "docs"
+    assert config_file.read(str(woods), ruleset.rules).out == "docs"
 
 
 def test_every_key_is_documented() -> None:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from concordance.base.model import FileFacts, Term
 from concordance.extract.engine import extract
-from concordance.extract.terms import rank, terms, weight
-from concordance.extract.words import GENERAL, MODIFIERS, STOP, VERBS, singular
-from concordance.extract.wordsplit import split_name, tokens
+from concordance.extract.terms.english import GENERAL, MODIFIERS, STOP, VERBS, singular
+from concordance.extract.terms.terms import rank, terms, weight
+from concordance.extract.terms.word_split import split_name, tokens
 
 
 def entries(text: str, language: str = "text") -> dict[str, Term]:

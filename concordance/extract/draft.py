@@ -31,7 +31,7 @@ from concordance.base.model import (
     packed,
 )
 from concordance.extract.flow import Names, Weave
-from concordance.extract.source import Source
+from concordance.extract.text.source_text import Source
 
 CODE = {role: place for place, role in enumerate(ROLES)}
 _DEFINE = CODE[Role.DEFINE]

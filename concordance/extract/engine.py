@@ -11,12 +11,13 @@ from itertools import accumulate, chain
 
 from concordance.base import plugins
 from concordance.base.model import FileFacts, Finding, Kind, Language, Metrics, Severity
-from concordance.extract import bridging, rulebook, terms
-from concordance.extract.comments import Comments
+from concordance.extract import bridge_ends, ruleset
+from concordance.extract.cfamily.macros import Macros
+from concordance.extract.documents.comments import Comments
 from concordance.extract.draft import Draft
-from concordance.extract.macros import Macros
-from concordance.extract.repetition import Repetition, without_repetition
-from concordance.extract.source import Source
+from concordance.extract.terms import terms
+from concordance.extract.text.repetition import Repetition, without_repetition
+from concordance.extract.text.source_text import Source
 
 LANGUAGES = "concordance.extract.languages"
 
@@ -116,7 +117,7 @@ def _complete(source: Source, draft: Draft) -> FileFacts:
 def _judge(draft: Draft, facts: FileFacts) -> tuple[Finding, ...]:
     """What the rules say; one that fails costs its file the others' words, not its facts."""
     try:
-        return rulebook.findings(draft, facts)
+        return ruleset.findings(draft, facts)
     except Exception as error:
         return (Finding("rules", Severity.ERROR, f"the rules failed: {type(error).__name__}: {error}", 1),)
 
@@ -124,7 +125,7 @@ def _judge(draft: Draft, facts: FileFacts) -> tuple[Finding, ...]:
 def _bridged(draft: Draft, facts: FileFacts) -> FileFacts:
     """The facts with the ends of bridges; a reader of them that fails costs them alone."""
     try:
-        return facts._replace(ends=bridging.ends(draft, facts))
+        return facts._replace(ends=bridge_ends.ends(draft, facts))
     except Exception as error:
         message = f"the ends of bridges were not read: {type(error).__name__}: {error}"
         return facts._replace(findings=(*facts.findings, Finding("bridges", Severity.ERROR, message, 1)))

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridging import Said
-from concordance.extract.ctokens import Stretch, Tokens
-from concordance.extract.operatorschema import DEFAULT, full_name, parsed
+from concordance.extract.bridge_ends import Said
+from concordance.extract.cfamily.tokens import Stretch, Tokens
+from concordance.extract.operator_schema import DEFAULT, full_name, parsed
 
 _DEVICE = re.compile(r"k[A-Z]\w*")
 ANY = "CompositeImplicitAutograd"  # what a kernel is for that is given with the schema

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from concordance.base.model import Flow, unpacked
-from concordance.extract.cmarks import ALIAS, FRIEND, INLINE
+from concordance.extract.cfamily.symbol_flags import ALIAS, FRIEND, INLINE
 from concordance.facts.handed import Linkable
 from concordance.link.chomes import CLASSES, FUNCTIONS, MACRO, NAMESPACE, OPENS, OTHER_NAME, SHIFT, Entry, Home
 from concordance.link.creach import Reach, included_by, is_header

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from concordance.base.model import Trust, unpacked
-from concordance.extract.cmarks import DECLARES, VIRTUAL
+from concordance.extract.cfamily.symbol_flags import DECLARES, VIRTUAL
 from concordance.link.chomes import FUNCTIONS, MACRO, MASK, METHOD, NAMESPACE, SHIFT, Entry, Group, Sight
 from concordance.link.ckept import Kept, files_of, renewed
 from concordance.link.cmeaning import Meaning

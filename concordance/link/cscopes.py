@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from concordance.base.model import Op, unpacked
-from concordance.extract.cmarks import ALIAS, DECLARES, FRIEND, INLINE, LOCAL, SCOPED, SPECIAL
+from concordance.extract.cfamily.symbol_flags import ALIAS, DECLARES, FRIEND, INLINE, LOCAL, SCOPED, SPECIAL
 from concordance.link.chomes import (
     CLASSES,
     ENUMERATOR,

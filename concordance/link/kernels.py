@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable
 
 from concordance.base.model import Kind, Trust
-from concordance.extract.look import C_FAMILY
-from concordance.extract.operatorschema import Schema
+from concordance.extract.operator_schema import Schema
+from concordance.extract.rule_context import C_FAMILY
 from concordance.facts.read import Place
 from concordance.link.crossing import Crossing, Meant
 

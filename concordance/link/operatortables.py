@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from concordance.extract.operatorschema import Schema, parsed
+from concordance.extract.operator_schema import Schema, parsed
 from concordance.facts.read import Place
 from concordance.link.crossing import Crossing, Row, Stated
 

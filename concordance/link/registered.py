@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from concordance.base.model import Kind, Trust
-from concordance.extract.cmade import Filling, Macro
-from concordance.extract.ctokens import Tokens
+from concordance.extract.cfamily.macro_functions import Filling, Macro
+from concordance.extract.cfamily.tokens import Tokens
 from concordance.extract.registrations import calls
 from concordance.link.crossing import Crossing, Meant, Row, Stated
 from concordance.link.kernels import Kernels, spaces_around

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from concordance.base.model import TYPES, Given, Kind, Op, Target, unpacked
-from concordance.extract.cmarks import FRIEND, INLINE, LOCAL
+from concordance.extract.cfamily.symbol_flags import FRIEND, INLINE, LOCAL
 from concordance.link.runs import FUNCTIONS
 from concordance.link.world import Loaded
 

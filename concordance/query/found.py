@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from concordance.extract.rulebook import rules
+from concordance.extract.ruleset import rules
 from concordance.query.index import Index
 from concordance.query.reads import shared
 from concordance.query.ruled import ruled

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Ref, To
 from concordance.base.model import ROLES, FileFacts, Kind, Role, Symbol, Term, unpacked
-from concordance.extract.terms import weight
-from concordance.extract.words import GENERAL, STOP, VERBS
+from concordance.extract.terms.english import GENERAL, STOP, VERBS
+from concordance.extract.terms.terms import weight
 from concordance.query import samples
 from concordance.query.about import About, ref_of
 from concordance.query.answers import separator_of

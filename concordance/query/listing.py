@@ -14,7 +14,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from concordance.base.model import ROLES, Finding, Kind, Role, Skip, Trust, unpacked
-from concordance.extract import highlight, rulebook
+from concordance.extract import ruleset
+from concordance.extract.text import highlight
 from concordance.facts.read import Place
 from concordance.query.definitions import OWN_PAGE, users_in, with_pages
 from concordance.query.index import Index
@@ -331,7 +332,7 @@ class _Names:
 
 def _remarks(index: Index, file: Opened, names: _Names) -> list[Remark]:
     """What rules found, and which definitions tests name."""
-    rules = rulebook.rules()
+    rules = ruleset.rules()
     found = [Remark(one.line, one, one.by in rules) for one in ruled(index).findings(file.path)]
     for place, tests in names.tested.items():
         symbol = file.symbols[place] if 0 <= place < len(file.symbols) else None

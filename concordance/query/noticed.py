@@ -22,7 +22,7 @@ from concordance.base.blocks import (
     marked,
 )
 from concordance.base.model import Finding, Rule, Skip
-from concordance.extract.rulebook import rules
+from concordance.extract.ruleset import rules
 from concordance.query.about import About
 from concordance.query.patterns import patterns
 from concordance.query.ruled import ruled

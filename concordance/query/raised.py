@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from concordance.base.model import End
-from concordance.extract.messages import GAP
+from concordance.extract.text.message_templates import GAP
 from concordance.query import search
 from concordance.query.answers import rank_of
 from concordance.query.index import Index

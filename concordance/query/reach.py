@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from concordance.base.model import RUN, TYPES, Category, File, Kind
-from concordance.extract.tested import WHOLE
+from concordance.extract.test_detection import WHOLE
 from concordance.facts.graph import RUNS, Walk, Way
 from concordance.facts.graph import STEPS as STEPS
 from concordance.facts.read import Place

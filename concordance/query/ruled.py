@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from concordance.base.model import Finding, Rule
 from concordance.collect.path_patterns import Patterns
-from concordance.extract import rulebook
+from concordance.extract import ruleset
 from concordance.query.index import Index
 from concordance.query.reads import shared
 
@@ -29,7 +29,7 @@ class Ruled:
 
     def checked(self, language: str, path: str = "") -> list[Rule]:
         """What is looked for in files of a language; with a path, in that file."""
-        return [rule for rule in rulebook.checked(language) if self._speaks(rule.id, path)]
+        return [rule for rule in ruleset.checked(language) if self._speaks(rule.id, path)]
 
     def findings(self, path: str) -> list[Finding]:
         """What is said of a file."""

@@ -10,7 +10,7 @@ import re
 from html import escape
 
 from concordance.base.characters import visible
-from concordance.extract.highlight import spans
+from concordance.extract.text.highlight import spans
 
 _LANGUAGE = re.compile(r"[\w+#.-]{1,40}")
 _READ_AS = {  # what fences call a language, where its reader has another name

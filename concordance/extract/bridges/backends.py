@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridging import Said
-from concordance.extract.look import Look
-from concordance.extract.operatorschema import full_name
+from concordance.extract.bridge_ends import Said
+from concordance.extract.operator_schema import full_name
+from concordance.extract.rule_context import Look
 
 LANGUAGES = ("yaml",)
 WORDS = (b"cpp_namespace:",)

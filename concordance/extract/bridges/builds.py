@@ -13,9 +13,9 @@ from itertools import islice
 
 from tree_sitter import Node
 
-from concordance.extract.bridging import Said
-from concordance.extract.cmakesources import sources
-from concordance.extract.look import Look, arguments
+from concordance.extract.bridge_ends import Said
+from concordance.extract.cmake_sources import sources
+from concordance.extract.rule_context import Look, arguments
 
 LANGUAGES = ("cmake", "starlark", "python", "make", "meson")
 WORDS = (b"add_", b"ADD_", b"target_sources", b"srcs", b"hdrs", b"Extension(", b"_extension(", b"add_library(", b".o",

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridging import Said
-from concordance.extract.ctokens import Tokens
-from concordance.extract.look import C_FAMILY, Look
+from concordance.extract.bridge_ends import Said
+from concordance.extract.cfamily.tokens import Tokens
+from concordance.extract.rule_context import C_FAMILY, Look
 
 LANGUAGES = ("python", *C_FAMILY)
 WORDS = (b"ctypes", b"cffi", b"cdef", b'extern "C"')

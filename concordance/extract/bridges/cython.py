@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from concordance.extract.bridging import Said
-from concordance.extract.look import Look
+from concordance.extract.bridge_ends import Said
+from concordance.extract.rule_context import Look
 
 LANGUAGES = ("cython",)
 WORDS = (b"def", b"class")

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridging import Said
-from concordance.extract.entries import Entry, Field, entries
-from concordance.extract.look import Look
-from concordance.extract.operatorschema import Schema, parsed
+from concordance.extract.bridge_ends import Said
+from concordance.extract.keyed_records import Entry, Field, entries
+from concordance.extract.operator_schema import Schema, parsed
+from concordance.extract.rule_context import Look
 
 LANGUAGES = ("yaml",)
 WORDS = (b"(Tensor",)

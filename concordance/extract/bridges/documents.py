@@ -13,8 +13,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 
 from concordance.base.model import Kind
-from concordance.extract.bridging import Said
-from concordance.extract.look import Look
+from concordance.extract.bridge_ends import Said
+from concordance.extract.rule_context import Look
 
 LANGUAGES = ("rst", "markdown", "text", "python")
 WORDS = (b"`", b">>>", b"::", b"\nfrom .", b"from .", b"__all__")

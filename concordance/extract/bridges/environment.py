@@ -1,7 +1,7 @@
 """Environment variables and build options: where they are read, set, declared and spoken of.
 
 In: a file of any language. Out: an end on the name, whose `name` is the variable. Programs ask by ways that
-`extract/environment.py` knows, or by a function of the repository that has "env" in its name; a shell script reads what
+`extract/environment_reads.py` knows, or by a function of the repository that has "env" in its name; a shell script reads what
 it names in capitals and never assigns. A document speaks of every name that is written like one: which of these are
 variables is known when all files are.
 """
@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Kind, Role
-from concordance.extract.bridging import Said
+from concordance.extract.bridge_ends import Said
 from concordance.extract.draft import CODE
-from concordance.extract.environment import CHANGING, DIRECT, MARKS, READS, REMOVES, REMOVING, SETS, WAYS, WRAPPER
-from concordance.extract.look import Look
+from concordance.extract.environment_reads import CHANGING, DIRECT, MARKS, READS, REMOVES, REMOVING, SETS, WAYS, WRAPPER
+from concordance.extract.rule_context import Look
 
 LANGUAGES = ()
 WORDS = (b"_", b"env", b"ENV", b"option")

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from concordance.extract.bridging import Said
-from concordance.extract.look import C_FAMILY, SCRIPTS, Look, arguments
-from concordance.extract.messages import GAP, LONGEST, filled, joined, said, unescaped
+from concordance.extract.bridge_ends import Said
+from concordance.extract.rule_context import C_FAMILY, SCRIPTS, Look, arguments
+from concordance.extract.text.message_templates import GAP, LONGEST, filled, joined, said, unescaped
 
 LANGUAGES = (*C_FAMILY, *SCRIPTS, "python", "cython", "rust", "go", "java", "cmake")
 WORDS = (

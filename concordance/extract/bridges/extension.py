@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridging import Said
-from concordance.extract.look import Look
+from concordance.extract.bridge_ends import Said
+from concordance.extract.rule_context import Look
 
 LANGUAGES = ()
 WORDS = (b"import *", b"Extension(", b"extension_module", b"pybind11_add_module", b"nanobind_add_module")

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridging import Said
-from concordance.extract.look import C_FAMILY, Look
+from concordance.extract.bridge_ends import Said
+from concordance.extract.rule_context import C_FAMILY, Look
 
 LANGUAGES = (*C_FAMILY, "python")
 WORDS = (b"_pb2", b".pb.h")

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Kind
-from concordance.extract.bridging import Said
-from concordance.extract.look import Look
+from concordance.extract.bridge_ends import Said
+from concordance.extract.rule_context import Look
 
 LANGUAGES = ("cuda", "cpp")
 WORDS = (b"<<<", b"__global__", b"LaunchKernel", b"LaunchCooperativeKernel")

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from concordance.extract.bridging import Said
-from concordance.extract.look import PYTHON, Call, Look
-from concordance.extract.operatorschema import DEFAULT, full_name, parsed
-from concordance.extract.pyoperators import Spaces
+from concordance.extract.bridge_ends import Said
+from concordance.extract.operator_schema import DEFAULT, full_name, parsed
+from concordance.extract.python_operators import Spaces
+from concordance.extract.rule_context import PYTHON, Call, Look
 
 LANGUAGES = PYTHON
 WORDS = (b"torch.library", b"Library(", b"custom_op(", b"triton_op(")

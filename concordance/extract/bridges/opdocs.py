@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridging import Said
-from concordance.extract.look import Look
+from concordance.extract.bridge_ends import Said
+from concordance.extract.rule_context import Look
 
 LANGUAGES = ("python", "rst", "markdown")
 WORDS = (b"add_docstr", b"autosummary", b"autofunction", b"automethod")

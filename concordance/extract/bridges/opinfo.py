@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridging import Said
-from concordance.extract.look import PYTHON, Look
+from concordance.extract.bridge_ends import Said
+from concordance.extract.rule_context import PYTHON, Look
 
 LANGUAGES = PYTHON
 WORDS = (b"OpInfo(", b"FuncInfo(", b"UfuncInfo(", b"RefInfo(")

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from concordance.extract.bridging import Said
-from concordance.extract.look import PYTHON, Call, Look
-from concordance.extract.pyoperators import Spaces
+from concordance.extract.bridge_ends import Said
+from concordance.extract.python_operators import Spaces
+from concordance.extract.rule_context import PYTHON, Call, Look
 
 LANGUAGES = PYTHON
 _WAYS = {

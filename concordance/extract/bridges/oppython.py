@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.extract.bridging import Said
-from concordance.extract.look import PYTHON, Look
-from concordance.extract.pyoperators import Spaces
+from concordance.extract.bridge_ends import Said
+from concordance.extract.python_operators import Spaces
+from concordance.extract.rule_context import PYTHON, Look
 
 LANGUAGES = PYTHON
 WORDS = (b"torch.ops.", b"aten.", b"torch.ops import", b"torch._ops.ops.")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.extract.bridging import Said
-from concordance.extract.look import C_FAMILY, Look
-from concordance.extract.pybound import PYBIND, PYBIND_WORDS, bound
+from concordance.extract.bridge_ends import Said
+from concordance.extract.cfamily.python_bindings.bindings import PYBIND, PYBIND_WORDS, bound
+from concordance.extract.rule_context import C_FAMILY, Look
 
 LANGUAGES = C_FAMILY
 WORDS = PYBIND_WORDS

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridging import Said
-from concordance.extract.ctokens import Tokens
-from concordance.extract.look import C_FAMILY, Look
+from concordance.extract.bridge_ends import Said
+from concordance.extract.cfamily.tokens import Tokens
 from concordance.extract.registrations import ANY, calls, given
+from concordance.extract.rule_context import C_FAMILY, Look
 
 LANGUAGES = C_FAMILY
 _BLOCKS = (b"TORCH_LIBRARY", b"RegisterOperators")

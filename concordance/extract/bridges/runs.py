@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Kind
-from concordance.extract.bridging import Said
-from concordance.extract.commands import Run, of_words, runs
-from concordance.extract.look import Look
+from concordance.extract.bridge_ends import Said
+from concordance.extract.command_lines import Run, of_words, runs
+from concordance.extract.rule_context import Look
 
 LANGUAGES = ("shell", "yaml", "dockerfile", "make", "json", "ini", "toml", "cmake", "python")
 WORDS = (b".py", b".sh", b".js", b".pl", b".rb", b".ts", b".bat", b".ps1", b"python", b"PYTHON", b"bash")

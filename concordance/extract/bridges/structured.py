@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Kind
-from concordance.extract.bridging import Said
-from concordance.extract.look import C_FAMILY, Look
+from concordance.extract.bridge_ends import Said
+from concordance.extract.rule_context import C_FAMILY, Look
 
 LANGUAGES = C_FAMILY
 WORDS = (b"TORCH_IMPL_FUNC", b"_META_FUNC")

@@ -10,8 +10,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from concordance.extract.bridging import Said
-from concordance.extract.look import C_FAMILY, Look
+from concordance.extract.bridge_ends import Said
+from concordance.extract.rule_context import C_FAMILY, Look
 
 LANGUAGES = C_FAMILY
 WORDS = (b"_DISPATCH(", b"_stub")

@@ -11,10 +11,10 @@ import re
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Language, Parameter
-from concordance.extract import plainflow, trees
-from concordance.extract.comments import Comments
+from concordance.extract import trees, typed_flow
+from concordance.extract.documents.comments import Comments
 from concordance.extract.draft import Definition, Draft
-from concordance.extract.source import Source
+from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language("go", "Go", extensions=(".go",))
 
@@ -242,5 +242,5 @@ def read(source: Source) -> Draft:
     package = next((d for d in draft.definitions if d.kind == Kind.NAMESPACE), None)
     if package is not None:
         draft.doc = Comments(source, draft.comments).above(source.line(package.start))
-    draft.weave = plainflow.weave
+    draft.weave = typed_flow.weave
     return draft

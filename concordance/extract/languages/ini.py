@@ -12,9 +12,9 @@ import re
 from dataclasses import dataclass
 
 from concordance.base.model import Kind, Language
+from concordance.extract.documents.keyed import shown
 from concordance.extract.draft import Definition, Draft
-from concordance.extract.keyed import shown
-from concordance.extract.source import Source
+from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language(
     "ini",

@@ -1,15 +1,16 @@
 """JavaScript, with JSX: functions, classes, objects of functions, modules of both kinds.
 
 In: the text of a JavaScript file. Out: a `Draft`. What it shares with TypeScript stands in
-`concordance/extract/ecmascript.py`.
+`concordance/extract/ecmascript/reader.py`.
 """
 
 from __future__ import annotations
 
 from concordance.base.model import Language
-from concordance.extract import ecmaqueries, ecmascript, trees
+from concordance.extract import trees
 from concordance.extract.draft import Draft
-from concordance.extract.source import Source
+from concordance.extract.ecmascript import queries, reader
+from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language(
     "javascript",
@@ -20,12 +21,12 @@ LANGUAGE = Language(
 
 GRAMMAR = trees.Grammar(
     "tree_sitter_javascript",
-    ecmaqueries.DEFINITIONS + ecmaqueries.JAVASCRIPT_DEFINITIONS,
-    ecmaqueries.NAMES + ecmaqueries.ELEMENT_NAMES + ecmaqueries.JAVASCRIPT_NAMES,
-    describe=ecmascript.describe,
+    queries.DEFINITIONS + queries.JAVASCRIPT_DEFINITIONS,
+    queries.NAMES + queries.ELEMENT_NAMES + queries.JAVASCRIPT_NAMES,
+    describe=reader.describe,
 )
 
 
 def read(source: Source) -> Draft:
     """One JavaScript file."""
-    return ecmascript.read(source, GRAMMAR)
+    return reader.read(source, GRAMMAR)

@@ -1,7 +1,7 @@
 """JSON, also with comments: keys, nested as they stand.
 
 An array's objects are rows: each distinct path under them gives one symbol (`items.[].name`), and in
-an outermost array each object that names itself gives one; the rule stands in `extract/keyed.py`.
+an outermost array each object that names itself gives one; the rule stands in `extract/documents/keyed.py`.
 Several values behind one another (a line each) are read as the items of one array.
 """
 
@@ -10,9 +10,10 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from concordance.base.model import Language
-from concordance.extract import keyed, trees
+from concordance.extract import trees
+from concordance.extract.documents import keyed
 from concordance.extract.draft import Draft
-from concordance.extract.source import Source
+from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language(
     "json",

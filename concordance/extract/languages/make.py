@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from concordance.base.model import Kind, Language, Role
 from concordance.extract.draft import Definition, Draft
-from concordance.extract.source import Source
+from concordance.extract.text.source_text import Source
 from concordance.extract.trees import one_line
 
 LANGUAGE = Language(

@@ -13,11 +13,19 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Kind, Language, Role
+from concordance.extract.documents.markdown_blocks import Block, blocks
+from concordance.extract.documents.myst_directives import Directives
+from concordance.extract.documents.prose import (
+    NAME_IN_CODE,
+    ByteOffsets,
+    Heading,
+    add_headings,
+    code_names,
+    is_relative,
+    opening,
+)
 from concordance.extract.draft import Draft
-from concordance.extract.markdownblocks import Block, blocks
-from concordance.extract.mystblocks import Directives
-from concordance.extract.prose import NAME_IN_CODE, ByteOffsets, Heading, add_headings, code_names, is_relative, opening
-from concordance.extract.source import Source
+from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language("markdown", "Markdown", extensions=(".md", ".markdown", ".mdx", ".mkd"))
 

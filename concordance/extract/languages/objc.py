@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from concordance.base.model import Language
-from concordance.extract import cfamily
+from concordance.extract.cfamily import reader
+from concordance.extract.cfamily.macros import Macros
 from concordance.extract.draft import Draft
-from concordance.extract.macros import Macros
-from concordance.extract.source import Source
+from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language("objc", "Objective-C", extensions=(".m",), separator="::", has_macros=True, has_prototypes=True)
 
 
 def read(source: Source, macros: Macros | None = None) -> Draft:
     """One Objective-C file."""
-    return cfamily.read(source, cfamily.CPP, macros, objects=True)
+    return reader.read(source, reader.CPP, macros, objects=True)

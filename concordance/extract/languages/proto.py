@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from concordance.base.model import Kind, Language, Parameter, Role
-from concordance.extract import plainflow
+from concordance.extract import typed_flow
 from concordance.extract.draft import Definition, Draft
-from concordance.extract.source import Source
+from concordance.extract.text.source_text import Source
 from concordance.extract.trees import one_line
 
 LANGUAGE = Language("proto", "Protocol Buffers", extensions=(".proto", ".protodevel"))
@@ -82,7 +82,7 @@ def read(source: Source) -> Draft:
                 continue
         statement.append(token)
     reading.finish(statement)
-    draft.weave = plainflow.weave
+    draft.weave = typed_flow.weave
     return draft
 
 

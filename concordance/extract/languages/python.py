@@ -13,9 +13,10 @@ from functools import partial
 from tree_sitter import Tree
 
 from concordance.base.model import Language
-from concordance.extract import pydefinitions, pyflow, pynames, pyrepair, trees
+from concordance.extract import trees
 from concordance.extract.draft import Draft
-from concordance.extract.source import Source
+from concordance.extract.python import definitions, flow, occurrences, repair
+from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language(
     "python",
@@ -87,13 +88,13 @@ def read(source: Source) -> Draft:
     tree = _tree(tools, draft)
     found = trees.captures(tools.names, tree.root_node)
     draft.comments.extend((node.start_byte, node.end_byte) for node in found.get("comment", ()))
-    pynames.names(draft, found)
-    pynames.imports(draft, found)
-    pydefinitions.definitions(draft, tree.root_node, found)
-    pynames.private(draft)
+    occurrences.names(draft, found)
+    occurrences.imports(draft, found)
+    definitions.definitions(draft, tree.root_node, found)
+    occurrences.private(draft)
     draft.branches = [node.start_byte for node in found.get("branch", ())]
     draft.root = tree.root_node
-    draft.weave = partial(pyflow.weave, root=tree.root_node, found=found)
+    draft.weave = partial(flow.weave, root=tree.root_node, found=found)
     return draft
 
 
@@ -102,10 +103,10 @@ def _tree(tools: trees.Compiled, draft: Draft) -> Tree:
     data = draft.source.data
     tree = tools.parser.parse(data)
     if tree.root_node.has_error:
-        joined = tools.parser.parse(pyrepair.joined(data))
+        joined = tools.parser.parse(repair.joined(data))
         if not joined.root_node.has_error:
             return joined
-        text, gone = pyrepair.unclosed(data)
+        text, gone = repair.unclosed(data)
         without = tools.parser.parse(text) if gone else tree
         if gone and trees.error_bytes(without, tools.errors) < trees.error_bytes(tree, tools.errors):
             tree = without

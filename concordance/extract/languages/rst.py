@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from unicodedata import east_asian_width
 
 from concordance.base.model import Kind, Language, Role
+from concordance.extract.documents.prose import ByteOffsets, Heading, add_headings, code_names, is_relative, opening
 from concordance.extract.draft import Draft
-from concordance.extract.prose import ByteOffsets, Heading, add_headings, code_names, is_relative, opening
-from concordance.extract.source import Source
+from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language("rst", "reStructuredText", extensions=(".rst", ".rest"))
 

@@ -12,10 +12,10 @@ from bisect import bisect_right
 from tree_sitter import Node
 
 from concordance.base.model import Language, Role
-from concordance.extract import plainflow, trees
+from concordance.extract import trees, typed_flow
 from concordance.extract.draft import CODE, Definition, Draft
-from concordance.extract.rustitems import Attributes, describe, note_members, note_nesting, note_uses
-from concordance.extract.source import Source
+from concordance.extract.rust_items import Attributes, describe, note_members, note_nesting, note_uses
+from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language("rust", "Rust", extensions=(".rs",), separator="::")
 
@@ -133,7 +133,7 @@ def read(source: Source) -> Draft:
     around = note_members(draft, found, attributes)
     note_nesting(draft, around)
     note_uses(draft, found, attributes)
-    draft.weave = plainflow.weave
+    draft.weave = typed_flow.weave
     return draft
 
 

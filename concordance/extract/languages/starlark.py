@@ -10,10 +10,10 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Language, Parameter, Role
-from concordance.extract import plainflow, trees
-from concordance.extract.docstrings import clean_docstring
+from concordance.extract import trees, typed_flow
+from concordance.extract.documents.docstrings import clean_docstring
 from concordance.extract.draft import Definition, Draft
-from concordance.extract.source import Source
+from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language(
     "starlark",
@@ -128,7 +128,7 @@ def read(source: Source) -> Draft:
     draft.add_names(((node.start_byte + 1, node.end_byte) for node in found.get("label", ())), Role.READ)
     for node in found.get("load", ()):
         _load(draft, node)
-    draft.weave = plainflow.weave
+    draft.weave = typed_flow.weave
     return draft
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 from concordance.base.model import Language
-from concordance.extract.comments import is_legal
+from concordance.extract.documents.comments import is_legal
 from concordance.extract.draft import Draft
-from concordance.extract.source import Source
+from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language("text", "Plain text", extensions=(".txt", ".text", ".log"))
 

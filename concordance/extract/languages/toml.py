@@ -1,7 +1,7 @@
 """TOML: tables, arrays of tables and keys, each under the path that its header or dotted key says.
 
 A table gives a symbol where its header stands, named by the last part of it; the parts before it are
-its path. Each table of an array (`[[bin]]`) is an item, named as in `extract/keyed.py`, and the
+its path. Each table of an array (`[[bin]]`) is an item, named as in `extract/documents/keyed.py`, and the
 array itself is a symbol at its first header. Arrays of inline tables follow the rule of that module.
 """
 
@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Language, Role
-from concordance.extract import keyed, trees
+from concordance.extract import trees
+from concordance.extract.documents import keyed
 from concordance.extract.draft import Definition, Draft
-from concordance.extract.source import Source
-from concordance.extract.unparsable import NOT_READ, is_unparsable
+from concordance.extract.text.source_text import Source
+from concordance.extract.text.unparsable import NOT_READ, is_unparsable
 
 LANGUAGE = Language(
     "toml", "TOML", extensions=(".toml",), filenames=("Pipfile", "Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock")

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 
 from concordance.base.model import Language
-from concordance.extract import ecmaqueries, ecmascript, trees
+from concordance.extract import trees
 from concordance.extract.draft import Draft
-from concordance.extract.source import Source
+from concordance.extract.ecmascript import queries, reader
+from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language("typescript", "TypeScript", extensions=(".ts", ".mts", ".cts", ".tsx", ".d.ts"))
 
@@ -20,26 +21,26 @@ LANGUAGE = Language("typescript", "TypeScript", extensions=(".ts", ".mts", ".cts
 def _grammar(function: str, more: str = "") -> trees.Grammar:
     return trees.Grammar(
         "tree_sitter_typescript",
-        ecmaqueries.DEFINITIONS + ecmaqueries.TYPESCRIPT_DEFINITIONS,
-        ecmaqueries.NAMES + ecmaqueries.TYPESCRIPT_NAMES + more,
+        queries.DEFINITIONS + queries.TYPESCRIPT_DEFINITIONS,
+        queries.NAMES + queries.TYPESCRIPT_NAMES + more,
         function=function,
-        describe=ecmascript.describe,
+        describe=reader.describe,
     )
 
 
 GRAMMAR = _grammar("language_typescript")
-ELEMENTS = _grammar("language_tsx", ecmaqueries.ELEMENT_NAMES)
+ELEMENTS = _grammar("language_tsx", queries.ELEMENT_NAMES)
 _ELEMENT = re.compile(rb"^(?![^\S\n]*(?:\*|//)).*(?:</[A-Za-z>]|/>)", re.M)  # a blank line ends the look ahead
 
 
 def read(source: Source) -> Draft:
     """One TypeScript file."""
     order = (ELEMENTS, GRAMMAR) if _ELEMENT.search(source.data) else (GRAMMAR, ELEMENTS)
-    first = ecmascript.read(source, order[0])
+    first = reader.read(source, order[0])
     if not first.findings:
         return first
     # Only a `<` can be read in two ways; without one, the other grammar finds the same errors.
-    second = ecmascript.read(source, order[1]) if b"<" in source.data else first
+    second = reader.read(source, order[1]) if b"<" in source.data else first
     return second if _errors(second) < _errors(first) else first
 
 

@@ -1,6 +1,6 @@
 """YAML: keys nested by structure, items of sequences by their names, anchors and aliases.
 
-What gives a symbol is said in `extract/keyed.py`. Keys of a second document that the first has too
+What gives a symbol is said in `extract/documents/keyed.py`. Keys of a second document that the first has too
 come out as repeated ones. A GitHub workflow's or action's `uses:` and CircleCI's orbs are imports,
 where the structure is theirs. A template (`{{ … }}`, `{% … %}`) is no YAML until it is filled in: where
 the text as it stands cannot be parsed, its tags are taken out first, so that the rest gives its facts.
@@ -15,9 +15,10 @@ from collections.abc import Iterator
 from tree_sitter import Node, Tree
 
 from concordance.base.model import Kind, Language, Role
-from concordance.extract import keyed, trees
+from concordance.extract import trees
+from concordance.extract.documents import keyed
 from concordance.extract.draft import Draft
-from concordance.extract.source import Source
+from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language(
     "yaml",

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.look import Found, Look
+from concordance.extract.rule_context import Found, Look
 
 ID = "ANY-TOKEN"
 TITLE = "Access token in the repository"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from concordance.base.model import Severity
-from concordance.extract.look import C_FAMILY, Call, Found, Look
+from concordance.extract.rule_context import C_FAMILY, Call, Found, Look
 
 ID = "C-MALLOC"
 TITLE = "Allocated memory used unchecked"

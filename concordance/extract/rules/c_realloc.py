@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.look import C_FAMILY, Call, Found, Look
+from concordance.extract.rule_context import C_FAMILY, Call, Found, Look
 
 ID = "C-REALLOC"
 TITLE = "Block lost when it cannot be made larger"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.look import C_FAMILY, Found, Look
+from concordance.extract.rule_context import C_FAMILY, Found, Look
 
 ID = "C-SPRINTF"
 TITLE = "Text printed into a buffer without a bound"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.look import C_FAMILY, LITERALS, Found, Look
+from concordance.extract.rule_context import C_FAMILY, LITERALS, Found, Look
 
 ID = "C-SYSTEM"
 TITLE = "A shell runs a line made at run time"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.look import C_FAMILY, Found, Look
+from concordance.extract.rule_context import C_FAMILY, Found, Look
 
 ID = "C-TMPNAM"
 TITLE = "Temporary file named before it is made"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from concordance.base.model import Severity
-from concordance.extract.look import Found, Look
+from concordance.extract.rule_context import Found, Look
 
 ID = "CPP-DELETE"
 TITLE = "Object owned by a plain pointer"

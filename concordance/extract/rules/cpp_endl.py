@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.look import Found, Look, loop_around
+from concordance.extract.rule_context import Found, Look, loop_around
 
 ID = "CPP-ENDL"
 TITLE = "Every line flushed in a loop"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from concordance.base.model import Severity
-from concordance.extract.look import C_FAMILY, Found, Look
+from concordance.extract.rule_context import C_FAMILY, Found, Look
 
 ID = "CUDA-LOOP"
 TITLE = "Device allocation or synchronisation in a loop"

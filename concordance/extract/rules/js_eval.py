@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.look import LITERALS, SCRIPTS, Found, Look
+from concordance.extract.rule_context import LITERALS, SCRIPTS, Found, Look
 
 ID = "JS-EVAL"
 TITLE = "Text run as code"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.look import SCRIPTS, Found, Look
+from concordance.extract.rule_context import SCRIPTS, Found, Look
 
 ID = "JS-EXEC"
 TITLE = "A shell runs a line made at run time"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from concordance.base.model import Severity
-from concordance.extract.look import LITERALS, SCRIPTS, Found, Look
+from concordance.extract.rule_context import LITERALS, SCRIPTS, Found, Look
 
 ID = "JS-HTML"
 TITLE = "Text written into the page as HTML"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.look import PYTHON, Call, Found, Look
+from concordance.extract.rule_context import PYTHON, Call, Found, Look
 
 ID = "PY-GROW"
 TITLE = "Array grown piece by piece in a loop"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.look import PYTHON, Found, Look
+from concordance.extract.rule_context import PYTHON, Found, Look
 
 ID = "PY-LISTHEAD"
 TITLE = "First element of a list taken or put in a loop"

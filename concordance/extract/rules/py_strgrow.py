@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from concordance.base.model import Severity
-from concordance.extract.look import PYTHON, Found, Look, loop_around
+from concordance.extract.rule_context import PYTHON, Found, Look, loop_around
 
 ID = "PY-STRGROW"
 TITLE = "Text grown piece by piece in a loop"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.look import PYTHON, Found, Look
+from concordance.extract.rule_context import PYTHON, Found, Look
 
 ID = "PY-SYNCHRONIZE"
 TITLE = "Waiting for the device in a loop"

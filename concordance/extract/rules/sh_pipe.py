@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.look import Found, Look
+from concordance.extract.rule_context import Found, Look
 
 ID = "SH-PIPE"
 TITLE = "Downloaded script run unread"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from concordance.base.model import Severity
-from concordance.extract.look import Found, Look
+from concordance.extract.rule_context import Found, Look
 
 ID = "YAML-INJECT"
 TITLE = "Stranger's text in a workflow's script"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from concordance.base.model import Category, File, Finding, Skip
-from concordance.extract import rulebook
+from concordance.extract import ruleset
 from concordance.query.changed.across import Elsewhere, elsewhere
 from concordance.query.changed.comparison import Comparison, FilePair, Read
 from concordance.query.changed.needs import Turned
@@ -232,7 +232,7 @@ def _said(index: Index, read: Read | None) -> Mapping[tuple[str, str], list[Find
     found: dict[tuple[str, str], list[Finding]] = {}
     if read is None or not read.findings:
         return found
-    silent = rulebook.rules().keys() - {rule.id for rule in ruled(index).checked(read.file.language, read.file.path)}
+    silent = ruleset.rules().keys() - {rule.id for rule in ruled(index).checked(read.file.language, read.file.path)}
     for one in read.findings:
         if one.by not in silent:
             found.setdefault((one.by, one.message), []).append(one)

@@ -12,7 +12,7 @@ from heapq import nsmallest
 from math import log2
 
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Strong, Text, To, counted
-from concordance.extract.terms import weight
+from concordance.extract.terms.terms import weight
 from concordance.query.alphabet import Writer, lettered, ranking
 from concordance.query.census import Listed
 from concordance.query.index import Index

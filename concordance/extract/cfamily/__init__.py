@@ -1,0 +1,1 @@
+"""Reads C, C++, CUDA and Objective-C."""

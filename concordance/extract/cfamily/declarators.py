@@ -1,0 +1,166 @@
+"""Takes a C-family declarator apart: the name in its middle, what is written before it, what it makes.
+
+In: the node behind a declaration's type. Out: `Declared`. C writes types around names, so the name of
+`int (*table[3])(void)` is found by peeling; the peel next to the name says whether it is a function.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from concordance.base.model import Parameter
+from concordance.extract.text.source_text import Source
+from concordance.extract.trees import one_line
+
+_NAMES = frozenset(("identifier", "field_identifier", "type_identifier", "namespace_identifier", "primitive_type"))
+_NAMED = frozenset((
+    "qualified_identifier", "destructor_name", "operator_name", "operator_cast", "template_function", "template_method",
+    "template_type", "dependent_name",
+))  # fmt: skip
+_SPACES = re.compile(r"\s+")
+_OPERATOR = re.compile(r"operator\s*")
+_ARGUMENTS = re.compile(r"<.*>", re.S)
+
+
+@dataclass(slots=True)
+class Declared:
+    """One declared name."""
+
+    name: str
+    at: int
+    end: int
+    within: tuple[str, ...]
+    outer: int  # where the qualified name starts
+    function: Node | None  # the parameters and what stands behind them, if it is a function
+    plain: bool  # whether the name is a plain identifier
+
+
+def unwrap(source: Source, node: Node | None) -> Declared | None:
+    """The name inside a declarator, or None where there is none."""
+    function: Node | None = None
+    nearest = ""  # the peel next to what is looked at
+    while node is not None:
+        kind = node.type
+        if kind in _NAMES or kind in _NAMED:
+            return _named(source, node, function if nearest == "function_declarator" else None)
+        if kind == "function_declarator":
+            function, nearest = node, kind
+        elif kind != "parenthesized_declarator" and kind != "attributed_declarator" and kind != "init_declarator":
+            nearest = kind
+        inner = node.child_by_field_name("declarator")
+        if inner is None:
+            inner = next(
+                (
+                    c
+                    for c in node.named_children
+                    if c.type in _NAMES or c.type.endswith(("declarator", "_identifier", "_name", "_function"))
+                ),
+                None,
+            )
+        node = inner
+    return None
+
+
+def _named(source: Source, node: Node, function: Node | None) -> Declared | None:
+    outer = node.start_byte
+    within: list[str] = []
+    while node.type == "qualified_identifier":
+        scope = node.child_by_field_name("scope")
+        if scope is not None:
+            within.append(_bare(source, scope))
+        inner = node.child_by_field_name("name")
+        if inner is None:
+            return None
+        node = inner
+    at, end = node.start_byte, node.end_byte
+    plain = node.type in _NAMES
+    if plain:
+        name = source.slice(at, end)
+    elif node.type in ("template_function", "template_method", "template_type", "dependent_name"):
+        inner = node.child_by_field_name("name") or (node.named_children[0] if node.named_children else None)
+        if inner is None:
+            return None
+        at, end, name = inner.start_byte, inner.end_byte, source.slice(inner.start_byte, inner.end_byte)
+        name = _operator(name) if inner.type == "operator_name" else name
+        plain = True
+    elif node.type == "operator_cast":
+        pending = list(node.named_children)
+        while pending and pending[-1].type != "abstract_function_declarator":
+            pending.extend(pending.pop().named_children)
+        function = pending[-1] if pending else node
+        listed = function.child_by_field_name("parameters")
+        end = at + len(source.data[at : listed.start_byte if listed is not None else end].rstrip())
+        name = one_line(source.slice(at, end))
+        if "::" in name.partition("operator")[0]:  # the grammar keeps `A::operator bool` in one piece
+            before, _, rest = name.partition("operator")
+            within += [_ARGUMENTS.sub("", part).strip() for part in before.split("::") if part.strip()]
+            at += len(source.slice(at, end).partition("operator")[0].encode())
+            name = "operator" + rest
+    elif node.type == "operator_name":
+        name = _operator(source.slice(at, end))
+    else:
+        name = _SPACES.sub("", source.slice(at, end))
+    return Declared(name, at, end, tuple(part for part in within if part), outer, function, plain) if name else None
+
+
+def _bare(source: Source, node: Node) -> str:
+    """A scope's name without its template arguments."""
+    return _SPACES.sub("", _ARGUMENTS.sub("", source.slice(node.start_byte, node.end_byte)))
+
+
+def _operator(written: str) -> str:
+    sign = _OPERATOR.sub("", written, count=1).strip()
+    sign = one_line(sign) if sign[:1].isalpha() else _SPACES.sub("", sign)
+    return f"operator {sign}" if sign[:1].isalpha() else f"operator{sign}"
+
+
+def parameters(source: Source, function: Node) -> tuple[Parameter, ...]:
+    """A function's parameters, as written."""
+    found: list[Parameter] = []
+    listed = function.child_by_field_name("parameters")
+    for node in listed.named_children if listed is not None else ():
+        kind = node.type
+        if kind in ("parameter_declaration", "optional_parameter_declaration", "variadic_parameter_declaration"):
+            found.append(_parameter(source, node))
+        elif kind in ("variadic_parameter", "..."):
+            found.append(Parameter("...", "*"))
+        elif kind == "identifier":  # K&R
+            found.append(Parameter(source.slice(node.start_byte, node.end_byte), ""))
+    if (
+        listed is not None
+        and not (found and found[-1].name == "...")
+        and source.data[listed.start_byte : listed.end_byte].rstrip(b") \n\t").endswith(b"...")
+    ):
+        found.append(Parameter("...", "*"))
+    if len(found) == 1 and found[0][:3] == ("", "", "void"):
+        return ()
+    return tuple(found)
+
+
+def _parameter(source: Source, node: Node) -> Parameter:
+    start, end = node.start_byte, node.end_byte
+    default = node.child_by_field_name("default_value")
+    value = ""
+    if default is not None:
+        value = one_line(source.slice(default.start_byte, default.end_byte))
+        end = start + source.data[start : default.start_byte].rfind(b"=")
+    declared = unwrap(source, node.child_by_field_name("declarator"))
+    kind = "*" if node.type == "variadic_parameter_declaration" else ""
+    if declared is None:
+        return Parameter("", kind, one_line(source.slice(start, end)), value)
+    before, after = source.slice(start, declared.outer), source.slice(declared.end, end)
+    return Parameter(declared.name, kind, one_line(before + after), value)
+
+
+def conversion(source: Source, kind: Node | None, declared: Declared) -> Declared:
+    """`inline A::operator bool()`, where the grammar takes `A::operator` for the type and `bool` for the name."""
+    if kind is None or kind.type != "qualified_identifier" or not source.data[: kind.end_byte].endswith(b"::operator"):
+        return declared
+    at = kind.end_byte - len(b"operator")
+    scopes = source.slice(kind.start_byte, at)
+    within = tuple(_SPACES.sub("", part) for part in _ARGUMENTS.sub("", scopes).split("::") if part.strip())
+    name = one_line(source.slice(at, declared.end))
+    return Declared(name, at, declared.end, within, kind.start_byte, declared.function, False)

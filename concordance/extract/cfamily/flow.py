@@ -1,0 +1,353 @@
+"""The C family's flow: what each name hangs on, what is declared to be of which type, what is brought into scope.
+
+In: the names of a file with their scopes, and where its calls are. Out: the file's flow. How the linker reads it:
+
+A name that a function binds for itself is a NAME. Any other is a LOOKUP in the innermost scope that has a say in it: a
+class, a namespace, the file, a function with `using` in it, or a function that is defined outside of its class (the
+first of that class: they all look names up alike). Before "::" only a namespace or type can be meant, and behind
+`struct` no variable of the same name: there the number of scopes is added to the LOOKUP's scope. `this` is a LOOKUP
+as well. A name that is called is a CALL of the name, with one more than the number of arguments: as a name it is what
+is called, as a value what that returns.
+
+A value that is declared `const` is an OF_TYPE with 1 at its right; behind `const auto` stands a CAST of the value.
+
+`using namespace x` binds x to the variable "using namespace" of its scope, `using x::y` binds x::y to "using".
+A template's parameters are bound to PARAMETERs of their symbol. Of a symbol are said: the type of a variable or
+field, of an alias or of a namespace's other name what it stands for (TYPE), what a function returns (RETURNS), and
+the bases of a class (BASE). `cmarks` says what else the linker must know of symbols.
+"""
+
+from __future__ import annotations
+
+import re
+
+from concordance.base.model import Given, Kind, Op, Role
+from concordance.extract.cfamily import symbol_flags
+from concordance.extract.cfamily.expressions import (
+    CALL,
+    EACH,
+    LOOKUP,
+    MEMBER,
+    NAME,
+    OF_TYPE,
+    PART,
+    Calls,
+    Values,
+    bare,
+    opening,
+)
+from concordance.extract.draft import CODE, Draft
+from concordance.extract.flow import Weave
+
+_SYMBOL, _PARAMETER, _CAST = int(Op.SYMBOL), int(Op.PARAMETER), int(Op.CAST)
+_CALLED, _WRITTEN, _TYPE, _FIRST_USE = CODE[Role.CALL], CODE[Role.WRITE], CODE[Role.TYPE], CODE[Role.CALL]
+_FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
+_HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
+_CLASSES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION))
+_HELD = frozenset((b" ", b"& ", b"* ", b" &", b" *", b"&& ", b" const& ", b" const* "))
+_BEGINS = re.compile(rb"\s*(=|:(?!:)|\{|\()")
+_BRACKET = re.compile(rb"\bauto[\s&]*\[\s*\Z")
+_END_OF_BRACKET = re.compile(rb"[^\]=;]*\]\s*(=|:|\{|\()")
+_USING = re.compile(rb"using\s+namespace\s+[\w:\s]*?(\w+)\s*;")
+_TAGS = (b"struct ", b"union ", b"enum ", b"class ")
+_LONGEST = 400  # bytes between a type and the name it is declared for
+
+
+def weave(draft: Draft, woven: Weave, lists: list[tuple[int, int, int]]) -> None:
+    """Gives a file its flow; `lists` are the arguments of its calls: start, end, number."""
+    _CFlow(draft, woven, lists).run()
+
+
+class _CFlow:
+    def __init__(self, draft: Draft, woven: Weave, lists: list[tuple[int, int, int]]) -> None:
+        self.draft, self.woven = draft, woven
+        self.data = draft.source.data
+        self.calls = Calls(self.data, lists)
+        self.values = Values(woven, self.data, self.calls)
+        self.within = {d.place: d.within for d in draft.definitions if d.within}
+        self.classes = {d.end: d.place for d in draft.definitions if d.kind in _CLASSES}  # by where they end
+        self.using = self._directives()
+        self.home = self._homes()
+        self.declared: list[int] = []  # places of names that are declared where they stand
+        self.places: dict[int, int] = {}  # of symbols' names
+        self.types: dict[int, int] = {}  # what was found to be the value of a declared name, by its place
+
+    def run(self) -> None:
+        """Names first, then what is said of them."""
+        woven = self.woven
+        self._names()
+        self._parameters()
+        for symbol, place in self.places.items():
+            self._symbol(symbol, place)
+        for place in self.declared:
+            self._local(place)
+        self._brought()
+        woven.more = symbol_flags.columns(self.draft, woven.symbols, self._special(), woven.word)
+
+    # --- names -------------------------------------------------------------------------------
+
+    def _directives(self) -> list[int]:
+        """The places of the names that `using namespace` ends in."""
+        by_end = self.woven.by_end
+        ends = (by_end.get(match.end(1)) for match in _USING.finditer(self.data))
+        return [place for place in ends if place is not None]
+
+    def _homes(self) -> list[int]:
+        """For each scope the one in which its names are looked up."""
+        names = self.woven.names
+        imported = CODE[Role.IMPORT]
+        used = {names.scope[place] for place in self.using}
+        if imported in names.role:
+            used |= {scope for scope, role in zip(names.scope, names.role, strict=True) if role == imported}
+        home: list[int] = []
+        first: dict[tuple[int, tuple[str, ...]], int] = {}
+        for place, scope in enumerate(self.woven.scopes):
+            if scope.parent < 0 or scope.kind in ("class", "namespace") or place in used:
+                home.append(place)
+            elif scope.symbol in self.within and scope.kind == "function":
+                home.append(first.setdefault((home[scope.parent], self.within[scope.symbol]), place))
+            else:
+                home.append(home[scope.parent])
+        return home
+
+    def _names(self) -> None:
+        """Gives every name its expression. The same parts make the same number, by which an expression is known."""
+        woven, names = self.woven, self.woven.names
+        use, expression, home, counts = woven.use, woven.expression, self.home, self.calls.counts
+        own, declared, defined, data = self.draft.bound, self.declared, woven.defined, self.data
+        width, qualifies = len(names.table) + 1, len(woven.scopes)
+        local = [False, *(scope.kind in ("function", "block", "lambda") for scope in woven.scopes)]
+        bound_here: dict[int, int] = {}  # by binding scope and name
+        looked_up: dict[int, int] = {}  # by scope and name
+        members: dict[int, int] = {}  # by receiver and name
+        called: dict[int, int] = {}  # by callee and number of arguments
+        rows = zip(names.starts, names.ends, names.name, names.role, names.scope, names.bound, names.hangs, strict=True)
+        found = 0
+        for place, (start, end, name, role, scope, bound, hangs) in enumerate(rows):
+            if role < _FIRST_USE and start in defined:
+                self.places[defined[start]] = place
+                found = expression(_SYMBOL, defined[start])
+                use.append(found)
+                continue
+            if hangs:
+                key = (found if hangs == 1 else self._receiver(place)) * width + name
+                if key not in members:
+                    members[key] = expression(MEMBER, key // width, name)
+                found = members[key]
+            else:
+                key = bound * width + name
+                written = role == _WRITTEN and bound and start in own
+                tagged = role == _TYPE and data.endswith(_TAGS, 0, start)
+                if written or ((local[bound] or key in bound_here) and not tagged):
+                    if key not in bound_here:
+                        bound_here[key] = expression(NAME, woven.variable(bound - 1, name))
+                    found = bound_here[key]
+                    if written:
+                        declared.append(place)
+                else:
+                    around = home[scope] + qualifies if tagged or data.startswith(b"::", end) else home[scope]
+                    key = around * width + name
+                    if key not in looked_up:
+                        looked_up[key] = expression(LOOKUP, name, around)
+                    found = looked_up[key]
+            if role == _CALLED and end in counts:
+                key = found << 16 | counts[end] & 0xFFFF
+                if key not in called:
+                    called[key] = expression(CALL, found, (key & 0xFFFF) + 1)
+                found = called[key]
+            use.append(found)
+        woven.private.update(bound_here.values())
+        self._local_symbols(local)
+
+    def _local_symbols(self, local: list[bool]) -> None:
+        """Binds the names of types that functions declare for themselves: they can be led to."""
+        woven, names = self.woven, self.woven.names
+        for symbol, place in self.places.items():
+            bound = names.bound[place]
+            if local[bound] and woven.symbols[symbol].kind not in _HOLDERS:
+                woven.bind(bound - 1, names.name[place], woven.expression(_SYMBOL, symbol))
+                woven.private.discard(woven.expression(NAME, woven.variable(bound - 1, names.name[place])))
+
+    def _receiver(self, place: int) -> int:
+        """What a name hangs on that does not hang on a name."""
+        names, data = self.woven.names, self.data
+        start = names.starts[place]
+        at = start
+        while data[at - 1] in b" \t\r\n~":
+            at -= 1
+        scope = self.home[names.scope[place]]
+        sign = data[at - 1]
+        if sign == 58:  # "::"
+            value = self.values.ending(at - 2, scope) if at > 2 and data[at - 3] == 62 else 0
+            return value or self.woven.expression(LOOKUP, self.woven.word("::"), 0)
+        if sign == 46:  # "."
+            return self.values.ending(at - 1, scope)
+        if sign == 62 and data[at - 2] == 45:  # "->"
+            return self.values.ending(at - 2, scope)
+        return self.woven.ending(at) if place and at == names.ends[place - 1] else 0  # [receiver message]
+
+    def _parameters(self) -> None:
+        """A template's parameters: the names that are declared before that of the template, in its scope."""
+        woven, names = self.woven, self.woven.names
+        count: dict[int, int] = {}
+        for place in self.declared:
+            scope = names.scope[place]
+            symbol = woven.scopes[scope].symbol
+            if symbol < 0 or symbol not in self.places or names.starts[place] > names.starts[self.places[symbol]]:
+                continue
+            n = count[scope] = count.get(scope, -1) + 1
+            woven.bind(scope, names.name[place], woven.expression(_PARAMETER, symbol, n))
+            self.types[place] = -1
+
+    # --- what is declared --------------------------------------------------------------------
+
+    def _local(self, place: int) -> None:
+        """Binds a variable or parameter to a value of its type."""
+        if place in self.types:
+            return
+        names = self.woven.names
+        value = self.types[place] = self._declared(place, place, self.home[names.scope[place]])
+        if value:
+            self.woven.bind(names.bound[place] - 1, names.name[place], value)
+
+    def _declared(self, first: int, place: int, scope: int) -> int:
+        """The value of what is declared: `first` is where its name starts, with what qualifies it; `place` the name."""
+        names, data = self.woven.names, self.data
+        start, before = names.starts[first], names.ends[first - 1] if first else 0
+        between = data[before:start] if start - before < _LONGEST else b";"
+        text = b"" if between in _HELD else bare(between)
+        if not text:
+            return self.values.of_name(first - 1) if first else 0
+        sign = text[-1]
+        if sign == 62:  # ">"
+            return self.values.of_type(before + len(text), scope)
+        if sign == 125:  # "}"
+            symbol = self.classes.get(before + len(text))
+            return self.woven.expression(OF_TYPE, self.woven.expression(_SYMBOL, symbol)) if symbol is not None else 0
+        if sign == 41 and data[opening(data, before + len(text), 40, 41) - 1] == 58:  # load:(Type*)name
+            return self.values.of_type(before + len(text) - 1, scope)
+        if sign == 111 and text.endswith(b"auto"):
+            value = self._begun(place, scope)
+            const = text[:-4].rstrip().endswith(b"const")
+            return self.woven.expression(_CAST, value) if value and const else value
+        if sign == 44 and text == b"," and first - 1 in self.types:
+            return self._next_part(first - 1)
+        if sign == 91 and _BRACKET.search(text):
+            return self._first_part(place, scope)
+        if sign in b"[,":
+            return self._captured(place, scope)
+        return 0
+
+    def _begun(self, place: int, scope: int) -> int:
+        """The value that `auto` stands for."""
+        end = self.woven.names.ends[place]
+        match = _BEGINS.match(self.data, end)
+        if match is None:
+            return 0
+        value = self.values.chain(match.end(), scope)
+        return self.woven.expression(EACH, value) if value and match[1] == b":" else value
+
+    def _captured(self, place: int, scope: int) -> int:
+        """What a lambda binds in its brackets."""
+        match = _BEGINS.match(self.data, self.woven.names.ends[place])
+        return self.values.chain(match.end(), scope) if match is not None and match[1] == b"=" else 0
+
+    def _first_part(self, place: int, scope: int) -> int:
+        """`auto [a, b] = …`."""
+        match = _END_OF_BRACKET.match(self.data, self.woven.names.ends[place])
+        value = self.values.chain(match.end(), scope) if match is not None else 0
+        if value and match is not None and match[1] == b":":
+            value = self.woven.expression(EACH, value)
+        return self.woven.expression(PART, value, 0) if value else 0
+
+    def _next_part(self, before: int) -> int:
+        """The second name of `A a, b`, or of `auto [a, b]`."""
+        value = self.types[before]
+        if value > 0 and self.woven.ops[value] == PART:
+            return self.woven.expression(PART, self.woven.left[value], self.woven.right[value] + 1)
+        return value if value > 0 and self.woven.ops[value] == OF_TYPE else 0
+
+    def _symbol(self, symbol: int, place: int) -> None:
+        """Says of a symbol what its declaration does."""
+        woven, names = self.woven, self.woven.names
+        row = woven.symbols[symbol]
+        kind = row.kind
+        scope = self.home[names.scope[place]]
+        if kind in _FUNCTIONS:
+            first = place
+            while first and names.hangs[first]:
+                first -= 1
+            woven.say(symbol, Given.RETURNS, self._returned(first, scope))
+        elif kind in _HOLDERS:
+            woven.say(symbol, Given.TYPE, self._declared(place, place, scope))
+        elif kind in _CLASSES:
+            if row.bases:
+                self._bases(symbol, place)
+        elif kind == Kind.TYPE or (kind == Kind.NAMESPACE and "=" in row.signature):
+            woven.say(symbol, Given.TYPE, self._meant(place, scope))
+
+    def _returned(self, first: int, scope: int) -> int:
+        names, data = self.woven.names, self.data
+        start, before = names.starts[first], names.ends[first - 1] if first else 0
+        text = bare(data[before:start]) if start - before < _LONGEST else b";"
+        if not text:
+            return self.values.of_name(first - 1) if first else 0
+        return self.values.of_type(before + len(text), scope) if text[-1] == 62 else 0
+
+    def _bases(self, symbol: int, place: int) -> None:
+        at = self.woven.names.ends[place]
+        end = self.data.find(b"{", at)
+        start = self.data.find(b":", at, end)
+        while start > 0 and self.data[start + 1] == 58:
+            start = self.data.find(b":", start + 2, end)
+        if start < 0:
+            return
+        self._outward(place + 1, end)
+        scope, depth = self.home[self.woven.names.scope[place]], 0
+        for here in range(start, end + 1):
+            sign = self.data[here]
+            depth += sign in b"<("
+            depth -= sign in b">)"
+            if (sign == 44 and not depth) or here == end:
+                self.woven.say(symbol, Given.BASE, self.values.type(here, scope))
+
+    def _outward(self, place: int, end: int) -> None:
+        """Lets the names before a class's body be looked up in the scope around it: they say what its bases are."""
+        woven, names = self.woven, self.woven.names
+        use = woven.use
+        while place < len(use) and names.starts[place] < end:
+            if names.hangs[place] == 1:
+                use[place] = woven.expression(MEMBER, use[place - 1], names.name[place])
+            elif woven.ops[use[place]] == LOOKUP:
+                scope = self.home[max(0, woven.scopes[names.scope[place]].parent)]
+                if woven.right[use[place]] >= len(woven.scopes):
+                    scope += len(woven.scopes)
+                use[place] = woven.expression(LOOKUP, names.name[place], scope)
+            place += 1
+
+    def _meant(self, place: int, scope: int) -> int:
+        """What another name stands for: what follows it behind "=", or what a typedef has before it."""
+        match = _BEGINS.match(self.data, self.woven.names.ends[place])
+        if match is not None and match[1] == b"=":
+            end = self.data.find(b";", match.end())
+            return self.values.type(end, scope) if 0 < end < match.end() + _LONGEST else 0
+        value = self._returned(place, scope)
+        return self.woven.left[value] if value else 0
+
+    def _brought(self) -> None:
+        """What `using` brings into a scope."""
+        woven, names = self.woven, self.woven.names
+        for place in self.using:
+            woven.bind(names.scope[place], woven.word("using namespace"), woven.use[place])
+        imported = CODE[Role.IMPORT]
+        at = names.role.find(imported)
+        directives = set(self.using)
+        while at >= 0:
+            if at not in directives:
+                woven.bind(names.scope[at], woven.word("using"), woven.use[at])
+            at = names.role.find(imported, at + 1)
+
+    def _special(self) -> set[int]:
+        """The templates for some arguments only, which are told by those behind their names."""
+        ends, data = self.woven.names.ends, self.data
+        return {symbol for symbol, place in self.places.items() if data.startswith(b"<", ends[place])}

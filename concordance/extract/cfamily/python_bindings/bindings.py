@@ -1,0 +1,202 @@
+"""All that one file of the C family says to Python: read once for both bridges, pybind11's and the C API's.
+
+In: a file. Out: `Said`s with the bridge that each belongs to. A file goes through its names in the order of the text:
+what a name holds is known when it is used. Modules that are handed to other functions are said, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from concordance.extract.bridge_ends import Said
+from concordance.extract.cfamily.python_bindings.bound_objects import MODULES, WRAPS, Holder, Holders, functions_of
+from concordance.extract.cfamily.python_bindings.cpython_tables import TableReader, parameter_names
+from concordance.extract.cfamily.python_bindings.pybind_chains import Chains
+from concordance.extract.cfamily.tokens import Tokens
+from concordance.extract.rule_context import Look
+
+PYBIND, CPYTHON = "pybind", "cpython"
+PYBIND_WORDS = (b"pybind11", b"py::", b"nb::", b"nanobind", b"NB_MODULE")
+CPYTHON_WORDS = (b"PyObject", b"PyMethodDef", b"PyModuleDef", b"PyTypeObject", b"PyInit_", b"Py_InitModule")
+_MODULE_MACROS = frozenset(("PYBIND11_MODULE", "PYBIND11_EMBEDDED_MODULE", "NB_MODULE", "PYBIND11_PLUGIN"))
+_KEYWORDS = frozenset(("return", "if", "else", "while", "for", "new", "delete", "throw", "case", "goto", "sizeof"))
+_BEFORE_NAMES = frozenset((">", "*", "&"))
+
+
+@lru_cache(maxsize=1)
+def bound(look: Look) -> tuple[tuple[str, Said], ...]:
+    """What a file says, each with its bridge; kept for the second of the two bridges that ask for it."""
+    return tuple(_Reader(look).all())
+
+
+class _Reader:
+    def __init__(self, look: Look) -> None:
+        self._tokens = Tokens(look.data)
+        definitions = look.draft.definitions
+        self._holders = Holders(self._tokens, functions_of(definitions), len(look.data))
+        self._chains = Chains(self._tokens, self._holders)
+        self._tables = TableReader(self._tokens, self._holders, {d.at: d.place for d in definitions})
+        self._other = CPYTHON if any(word in look.data for word in CPYTHON_WORDS) else PYBIND  # of modules
+        self._done = -1  # chains up to here are read
+
+    def all(self) -> Iterator[tuple[str, Said]]:
+        tokens = self._tokens
+        for place, kind in enumerate(tokens.kind):
+            if kind == "name":
+                for said in self._tables.at(place):
+                    yield CPYTHON, said
+                for said in self._name(place):
+                    yield self._other, said
+            elif tokens.text[place] == "[":
+                self._lambda(place)
+            elif tokens.text[place] == "=":
+                self._assigned(place)
+        for said in self._chains.said:
+            yield PYBIND, said
+        for name, (text, at) in tokens.spells.items():
+            yield self._other, Said(at, "spells", name, text)
+
+    def _name(self, place: int) -> Iterator[Said]:
+        tokens, word = self._tokens, self._tokens.text[place]
+        if word in _MODULE_MACROS and tokens.is_(place + 1, "("):
+            yield from self._module(place)
+            return
+        if word.startswith("PyInit_"):
+            if tokens.is_(place + 1, "("):
+                yield from self._initialises(place, word.removeprefix("PyInit_"))
+            return
+        before = tokens.text[place - 1] if place else ""
+        if before in (".", "->") or (before == "::" and tokens.is_name(place - 2)):
+            return
+        self._primary(place)
+        yield from self._handed(place)
+
+    def _primary(self, place: int) -> None:
+        """An expression that begins at a name: what is bound in a chain on it."""
+        tokens = self._tokens
+        end = min(len(tokens), place + 100_000)
+        holder, behind = self._holders.primary(place, end)
+        if holder is None:
+            return
+        if holder.of >= 0 and holder.path:
+            self._chains.named(holder)
+            self._variable(place, behind, holder)
+        if tokens.is_(behind, ".") or tokens.is_(behind, "->"):
+            self._chains_on(holder, behind, end)
+
+    def _variable(self, place: int, behind: int, holder: Holder) -> None:
+        """`py::class_<T> name(module, "Name");`"""
+        tokens = self._tokens
+        opened = tokens.partner[behind - 1]
+        if opened > place and tokens.is_name(opened - 1) and tokens.is_(opened - 2, ">"):
+            self._holders.hold(tokens.text[opened - 1], holder, self._holders.block(place))
+
+    def _chains_on(self, holder: Holder, behind: int, end: int) -> None:
+        tokens = self._tokens
+        if not tokens.is_name(behind + 1):
+            return
+        held, after = self._holders.chain(holder, behind, end, self._chains.told)
+        is_set = tokens.is_(after, "=") and not tokens.is_(after + 1, "=")
+        if held is not None and is_set and len(held.path) > len(holder.path):  # m.attr("X") = …
+            home = held._replace(path=held.path[:-1])
+            more = (("in", home.root), ("as", "attribute"))
+            at = tokens.at[behind + 3] if tokens.is_(behind + 2, "(") else tokens.at[behind]
+            self._chains.said.append(Said(at, "binds", ".".join(held.path), "value", more))
+
+    def _assigned(self, place: int) -> None:
+        """`auto m = …;`: what a name holds from here on."""
+        tokens = self._tokens
+        if tokens.is_(place + 1, "=") or not tokens.is_name(place - 1) or place < 2:
+            return
+        before = tokens.text[place - 2]
+        if before in (".", "->", "::"):
+            return
+        end = place + 1
+        while end < len(tokens) and tokens.text[end] not in (";", ",", ")", "}"):
+            if tokens.text[end] == "<" and tokens.is_name(end - 1):
+                end = max(end + 1, tokens.template(end))
+            else:
+                end = tokens.closed(end) if tokens.text[end] in ("(", "[", "{") else end + 1
+        holder = self._holders.value((place + 1, end))
+        name = tokens.text[place - 1]
+        declared = before in _BEFORE_NAMES or (tokens.kind[place - 2] == "name" and before not in _KEYWORDS)
+        if holder is None and not declared:
+            return
+        function = None if declared else self._holders.function(tokens.at[place])
+        stretch = (function.start, function.end) if function is not None else self._holders.block(place)
+        self._holders.hold(name, holder, stretch)
+
+    def _lambda(self, place: int) -> None:
+        """The parameters of a lambda hide what their names hold around it."""
+        tokens = self._tokens
+        behind = tokens.closed(place)
+        if not tokens.is_(behind, "(") or tokens.is_name(place - 1) or tokens.is_(place - 1, ")"):
+            return
+        inner = tokens.closed(behind)
+        while inner < len(tokens) and tokens.text[inner] not in ("{", ";", ")", ","):
+            inner += 1
+        if tokens.is_(inner, "{") and tokens.partner[inner] > 0:
+            for name in parameter_names(tokens, behind):
+                if name:
+                    self._holders.hold(name, None, (tokens.at[behind], tokens.at[tokens.partner[inner]]))
+
+    def _module(self, place: int) -> Iterator[Said]:
+        """`PYBIND11_MODULE(name, m) { … }`"""
+        tokens = self._tokens
+        arguments = tokens.within(place + 1)
+        behind = tokens.closed(place + 1)
+        if not arguments:
+            return
+        name = tokens.literal(arguments[0]) or tokens.written(arguments[0])
+        yield Said(tokens.at[arguments[0][0]], "initialises", name, name, (("in", f"init:{name}"),))
+        if len(arguments) > 1 and tokens.is_(behind, "{") and tokens.partner[behind] > 0:
+            stretch = (tokens.at[behind], tokens.at[tokens.partner[behind]])
+            self._holders.hold(tokens.text[arguments[1][0]], Holder(f"init:{name}"), stretch)
+
+    def _initialises(self, place: int, name: str) -> Iterator[Said]:
+        """The function that Python calls to make a module; what it calls without a module may make it."""
+        tokens = self._tokens
+        function = self._holders.function(tokens.at[place])
+        if function is None or not name:
+            return
+        yield Said(
+            tokens.at[place], "initialises", name, name, (("in", f"init:{name}"), ("symbol", str(function.place)))
+        )
+
+    def _handed(self, place: int) -> Iterator[Said]:
+        """A function that is handed a module or a class."""
+        tokens, last = self._tokens, place
+        if tokens.text[place] in _KEYWORDS:
+            return
+        behind = last + 1
+        while True:  # a::b<T>::f<U>
+            if tokens.is_(behind, "<"):
+                behind = tokens.template(behind)
+            if not tokens.is_(behind, "::") or not tokens.is_name(behind + 1):
+                break
+            last, behind = behind + 1, behind + 2
+        if not tokens.is_(behind, "(") or tokens.text[last].startswith("Py") or tokens.text[last].endswith(WRAPS):
+            return
+        if place and (tokens.kind[place - 1] == "name" and tokens.text[place - 1] not in _KEYWORDS):
+            self._constructed(last, behind)
+            return
+        given = tokens.within(behind)
+        for number, (start, end) in enumerate(given):
+            holder = self._holders.value((start, end)) if end - start <= 12 else None
+            if holder is not None and tokens.text[place] not in ("py", "pybind11", "nb", "nanobind"):
+                literals = [(f"@{one}", tokens.literal(part)) for one, part in enumerate(given)]
+                texts = tuple((key, text) for key, text in literals if text)
+                more = (("in", holder.root), ("path", ".".join(holder.path)), ("argument", str(number)), *texts)
+                yield Said(tokens.at[last], "hands", tokens.text[last], "", tuple(one for one in more if one[1]))
+
+    def _constructed(self, name: int, opened: int) -> None:
+        """`Pointer module(PyModule_New("name"));`"""
+        tokens = self._tokens
+        arguments = tokens.within(opened)
+        holder = self._holders.value(arguments[0]) if len(arguments) == 1 else None
+        if tokens.text[name - 1] in MODULES and arguments:  # py::module m("name", "what it is");
+            text = tokens.literal(arguments[0])
+            holder = Holder(f"init:{text}") if text else holder
+        if holder is not None:
+            self._holders.hold(tokens.text[name], holder, self._holders.block(name))

@@ -1,0 +1,248 @@
+"""What C and C++ code holds in its hands while it makes a Python module: modules, classes, types.
+
+In: the tokens of a file and its functions. Out: for an expression, the `Holder` that it is: a root (a module's name,
+the table that describes it, a parameter that others fill) and the path of names below it. What a root is called in
+Python is known only when all files are at hand; the linker's half finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from concordance.base.model import Kind
+from concordance.extract.cfamily.tokens import Stretch, Tokens
+from concordance.extract.draft import Definition
+
+MODULES = frozenset(("module", "module_"))  # pybind11's and nanobind's
+_SPACES = frozenset(("py", "pybind11", "nb", "nanobind"))
+_CREATES = frozenset(("PyModule_Create", "PyModule_Create2", "PyModuleDef_Init", "PyModule_FromDefAndSpec"))
+_NAMED = frozenset(
+    ("PyImport_ImportModule", "PyImport_AddModule", "PyImport_AddModuleRef", "PyModule_New", "import", "import_")
+)
+_OLD = frozenset(("Py_InitModule", "Py_InitModule3", "Py_InitModule4"))
+_SPECS = frozenset(("PyType_FromSpec", "PyType_FromSpecWithBases", "PyType_FromModuleAndSpec", "PyType_FromMetaclass",
+                    "PyStructSequence_NewType"))  # fmt: skip
+_SAME = frozenset(("cast", "ptr", "get", "release", "borrow", "inc_ref"))  # of an object, the same in another wrapping
+WRAPS = ("Ptr", "_ptr", "handle", "object", "borrow", "steal", "cast", "move", "PyModule_GetDict")
+_DEEPEST = 20  # wrappings around a module
+_BINDERS = ("class_", "enum_", "exception", "bind_vector", "bind_map")
+_CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"))
+
+
+class Holder(NamedTuple):
+    """Something that names are bound on. `root` is a word for what is known of it, and its name there."""
+
+    root: str  # "is:torch._C", "init:_core", "def:moduledef", "parameter:12:0", "type:THPSizeType", "table:methods"
+    path: tuple[str, ...] = ()
+    kind: str = "module"  # or "class", "enum"
+    of: int = -1  # the token of the C++ type that a class stands for
+
+    def below(self, name: str, kind: str = "module", of: int = -1) -> Holder:
+        """What hangs on it under a name."""
+        return Holder(self.root, (*self.path, name), kind, of)
+
+
+Chained = Callable[[Holder, int, int], None]  # is told of a call on a holder: the place of its name, and of its "("
+
+
+class Holders:
+    """What the names of a file hold, where."""
+
+    def __init__(self, tokens: Tokens, functions: Iterable[Definition], length: int) -> None:
+        self.tokens, self._length = tokens, length
+        self._deep = 0  # expressions that are being looked into
+        self._held: dict[str, list[tuple[int, int, Holder | None]]] = {}
+        self.functions = list(functions)
+        words = tokens.text
+        self._aliases = {words[place + 1] for place in range(len(words) - 4) if words[place] == "using" and (
+            words[place + 2] == "=" and "class_" in words[place + 3 : place + 6])}  # fmt: skip
+        for one in self.functions:
+            self._parameters(one)
+
+    def _parameters(self, function: Definition) -> None:
+        """The parameters that may be handed a module or a class by others."""
+        objects = [one for one in function.parameters if _is_object(one.annotation)]
+        for place, one in enumerate(function.parameters):
+            words = one.annotation.replace("&", " ").replace("*", " ").replace("::", " ").replace("<", " ").split()
+            is_py = not _SPACES.isdisjoint(words) and not (MODULES | {"class_", "handle", "object"}).isdisjoint(words)
+            alone = _is_object(one.annotation) and len(objects) == 1 and "PyObject" not in function.returns
+            if one.name and (is_py or alone):
+                holder = Holder(f"parameter:{function.place}:{place}", kind="class" if "class_" in words else "module")
+                self.hold(one.name, holder, (function.start, function.end))
+            elif one.name:
+                self.hold(one.name, None, (function.start, function.end))
+
+    def hold(self, name: str, holder: Holder | None, stretch: tuple[int, int]) -> None:
+        """Says what a name holds between two offsets."""
+        if holder is not None or name in self._held:
+            self._held.setdefault(name, []).append((*stretch, holder))
+
+    def held(self, name: str, at: int) -> Holder | None:
+        """What a name holds at an offset."""
+        for start, end, holder in reversed(self._held.get(name, ())):
+            if start <= at < end:
+                return holder
+        return None
+
+    def block(self, place: int) -> tuple[int, int]:
+        """The offsets of the braces around a token; of the whole file where there are none."""
+        around = self.tokens.around[place]
+        if around < 0:
+            return 0, self._length
+        closed = self.tokens.partner[around]
+        return self.tokens.at[around], self.tokens.at[closed] if closed > around else self._length
+
+    def function(self, at: int) -> Definition | None:
+        """The innermost function around an offset."""
+        found = None
+        for one in self.functions:
+            if one.start <= at < one.end:
+                found = one
+        return found
+
+    def value(self, stretch: Stretch) -> Holder | None:
+        """What an expression holds, casts and wrappings taken off; None where that is not known."""
+        tokens, (start, end) = self.tokens, stretch
+        while start < end and tokens.text[start] in ("&", "*", "::", "("):
+            behind = tokens.closed(start) if tokens.text[start] == "(" else start + 1
+            start, end = (start + 1, end - 1) if behind >= end and tokens.text[start] == "(" else (behind, end)
+        if self._deep > _DEEPEST:
+            return None
+        self._deep += 1
+        holder, place = self.primary(start, end)
+        if holder is not None:
+            holder, place = self.chain(holder, place, end, None)
+        self._deep -= 1
+        return holder if place >= end else None
+
+    def primary(self, start: int, end: int) -> tuple[Holder | None, int]:
+        """What the first part of an expression holds, and the place behind it."""
+        tokens = self.tokens
+        if not tokens.is_name(start) or start >= end:
+            return None, start
+        last = start
+        while last + 2 < end and tokens.text[last + 1] == "::" and tokens.kind[last + 2] == "name":
+            last += 2
+        behind = last + 1
+        given: Stretch = (0, 0)
+        if behind < end and tokens.text[behind] == "<":
+            closed = tokens.template(behind)
+            if closed > 0:
+                given, behind = (behind + 1, closed - 1), closed
+        if given[1] and behind + 1 < end and tokens.kind[behind] == "name" and tokens.text[behind + 1] == "(":
+            behind += 1  # py::class_<T> name(…)
+        if behind < end and tokens.text[behind] in ("(", "{") and tokens.partner[behind] > 0:
+            return self._called(start, last, given, behind), tokens.closed(behind)
+        if last > start or given[1]:
+            return None, behind
+        return self.held(tokens.text[start], tokens.at[start]), behind
+
+    def _called(self, start: int, last: int, given: Stretch, opened: int) -> Holder | None:
+        tokens, name = self.tokens, self.tokens.text[last]
+        arguments = tokens.within(opened)
+        if not arguments:
+            return None
+        if name in _CREATES:
+            return self._variable("def", arguments[0])
+        if name in _SPECS:
+            spec = arguments[1 if name in ("PyType_FromModuleAndSpec", "PyType_FromMetaclass") else 0 :][:1]
+            return self._variable("type", spec[0]) if spec else None
+        text = tokens.literal(arguments[0])
+        if text is not None:
+            made = name in _OLD or (name in MODULES and tokens.text[start] in _SPACES)
+            return Holder(f"is:{text}") if name in _NAMED else Holder(f"init:{text}") if made else None
+        if given[1]:
+            chained = tokens.is_(tokens.closed(opened), ".") or name in self._aliases
+            holder = self._class(name, given, arguments) if chained or any(part in name for part in _BINDERS) else None
+            if holder is not None:
+                return holder
+        if len(arguments) == 1 and (name.endswith(WRAPS) or tokens.text[start] in _SPACES or name in _CASTS):
+            return self.value(arguments[0])
+        return None
+
+    def _class(self, name: str, given: Stretch, arguments: list[Stretch]) -> Holder | None:
+        """`py::class_<T>(module, "Name")`, or what a project calls it: a template that is given a module and a name."""
+        tokens = self.tokens
+        if len(arguments) < 2:
+            return None
+        text = self.label(arguments[1])
+        home = self.value(arguments[0]) if text else None
+        if home is None or not text:
+            return None
+        return home.below(text, "enum" if "enum" in name else "class", self._type(tokens.split(*given)))
+
+    def label(self, stretch: Stretch) -> str | None:
+        """A name that is written out, "{MACRO}", or "{@1}" for the parameter of the function around that gives it."""
+        tokens, (start, end) = self.tokens, stretch
+        if end - start == 5 and tokens.text[start + 2 : end] == ["c_str", "(", ")"]:
+            end = start + 1
+        if end - start == 1 and tokens.is_name(start):
+            function = self.function(tokens.at[start])
+            names = [one.name for one in function.parameters] if function is not None else []
+            if tokens.text[start] in names:
+                return f"{{@{names.index(tokens.text[start])}}}"
+        return tokens.label((start, end))
+
+    def _type(self, given: list[Stretch]) -> int:
+        """The token that names a type in the first of some template arguments."""
+        if not given:
+            return -1
+        tokens, (start, end) = self.tokens, given[0]
+        found, place = -1, start
+        while place < end:
+            if tokens.text[place] == "<":
+                break
+            if tokens.kind[place] == "name" and tokens.text[place] not in (
+                "const",
+                "struct",
+                "class",
+                "enum",
+                "typename",
+            ):
+                found = place
+            place += 1
+        return found
+
+    def _variable(self, root: str, stretch: Stretch) -> Holder | None:
+        names = list(self.tokens.names(stretch))
+        return (
+            Holder(f"{root}:{self.tokens.text[names[-1]]}", kind="class" if root == "type" else "module")
+            if names
+            else None
+        )
+
+    def chain(self, holder: Holder, place: int, end: int, chained: Chained | None) -> tuple[Holder | None, int]:
+        """What a chain of calls on a holder holds in the end, and the place behind the chain."""
+        tokens, now = self.tokens, holder
+        while place + 1 < end and tokens.text[place] in (".", "->") and tokens.kind[place + 1] == "name":
+            name, behind = place + 1, place + 2
+            if tokens.is_(behind, "template"):
+                behind += 1
+            if tokens.is_(behind, "<"):
+                behind = max(behind, tokens.template(behind))
+            if not tokens.is_(behind, "(") or tokens.partner[behind] < 0:
+                return None, behind
+            word, arguments = tokens.text[name], tokens.within(behind)
+            text = tokens.literal(arguments[0]) if arguments else None
+            if word in ("def_submodule", "attr") and text:
+                if chained is not None and word == "def_submodule":
+                    chained(now, name, behind)
+                now = now.below(text)
+            elif word.startswith("def") or word in ("value", "export_values") or word in _SAME:
+                if chained is not None:
+                    chained(now, name, behind)
+            else:
+                return None, tokens.closed(behind)
+            place = tokens.closed(behind)
+        return now, place
+
+
+def _is_object(annotation: str) -> bool:
+    return annotation.replace(" ", "").replace("struct", "") == "PyObject*"
+
+
+def functions_of(definitions: Iterable[Definition]) -> list[Definition]:
+    """The functions that have a body, the outer before the inner."""
+    kinds = (Kind.FUNCTION, Kind.METHOD)
+    return sorted((d for d in definitions if d.kind in kinds and not d.declaration), key=lambda d: (d.start, -d.end))

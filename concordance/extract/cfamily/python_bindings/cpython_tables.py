@@ -1,0 +1,373 @@
+"""CPython's C API: the tables of a file, and what is added to modules by calls.
+
+In: the tokens of a file and what its names hold. Out: `Said`s: a row of a table `binds` a name to a function in that
+table, and a table is `used` by a type, a module or another table; a `type` and a `module` are called by their own
+names. What all of these are called in full is found by who uses whom, across files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.extract.bridge_ends import Said
+from concordance.extract.cfamily.python_bindings.bound_objects import Holder, Holders
+from concordance.extract.cfamily.python_bindings.cpython_slots import DUNDERS, NO_FUNCTIONS, ROWS, SINGLE, TABLES
+from concordance.extract.cfamily.python_bindings.pybind_chains import pointed, qualified
+from concordance.extract.cfamily.tokens import Stretch, Tokens
+from concordance.extract.draft import Definition
+
+_NOTHING = frozenset(("0", "NULL", "nullptr", "Py_None", "None"))
+_ADDS = {  # functions that add something to a module: the places of the name and of the value
+    "PyModule_AddObject": (1, 2), "PyModule_AddObjectRef": (1, 2), "PyModule_Add": (1, 2),
+    "PyDict_SetItemString": (1, 2),
+    "PyObject_SetAttrString": (1, 2), "PyModule_AddIntConstant": (1, 2), "PyModule_AddStringConstant": (1, 2),
+}  # fmt: skip
+_TYPES = frozenset(("PyTypeObject", "PyType_Spec", "PyStructSequence_Desc"))
+_DEEPEST = 20  # casts around a variable
+_VECTOR = "PyMethodDef"
+
+
+class TableReader:
+    """What the tables of a file say, and the calls that add to modules."""
+
+    def __init__(self, tokens: Tokens, holders: Holders, places: dict[int, int]) -> None:
+        self._tokens, self._holders = tokens, holders
+        self._places = places  # of symbols, by the offsets of their names
+        self._vectors: set[str] = set()
+        self._adders: dict[
+            str, tuple[Holder | int, int, int]
+        ] = {}  # functions of the file that add what they are given
+
+    def at(self, place: int) -> Iterator[Said]:
+        """What is said by the statement that a name begins."""
+        tokens, word = self._tokens, self._tokens.text[place]
+        if word in ROWS:
+            yield from self._rows(place, word)
+        elif word in SINGLE:
+            yield from self._single(place, word)
+        elif word.startswith("tp_") and tokens.is_(place - 1, ".") and tokens.is_(place + 1, "="):
+            yield from self._assigned(place)
+        elif tokens.is_(place + 1, "("):
+            yield from self._call(place, word, place + 1)
+        elif word in self._adders and tokens.is_(place + 1, "<") and tokens.is_(tokens.template(place + 1), "("):
+            yield from self._call(place, word, tokens.template(place + 1))
+
+    # Tables
+
+    def _declared(self, place: int) -> tuple[int, int]:
+        """The name and the opening brace of a table that is filled where it is declared; -1 where it is not."""
+        tokens = self._tokens
+        name = place + 1
+        if not tokens.is_name(name):
+            return -1, -1
+        while tokens.is_(name + 1, "::") and tokens.is_name(name + 2):
+            name += 2
+        behind = name + 1
+        while tokens.is_(behind, "["):
+            behind = tokens.closed(behind)
+        if tokens.is_(behind, "="):
+            behind += 1
+        return (name, behind) if tokens.is_(behind, "{") and tokens.partner[behind] > 0 else (name, -1)
+
+    def _rows(self, place: int, word: str) -> Iterator[Said]:
+        tokens = self._tokens
+        if word == _VECTOR:
+            held = place + 3 if tokens.is_(place + 2, "&") else place + 2
+            if tokens.is_(place + 1, ">") and tokens.is_name(held):
+                self._vectors.add(tokens.text[held])
+            elif tokens.is_(place + 1, "*"):
+                yield from self._given(place)
+        name, opened = self._declared(place)
+        if opened < 0:
+            return
+        table = qualified(tokens, name)
+        for start, _ in tokens.within(opened):
+            if tokens.text[start] == "{":
+                fields = _fields(tokens, tokens.within(start), ROWS[word])
+            elif tokens.kind[start] == "name" and tokens.is_(start + 1, "{"):
+                fields = _fields(tokens, tokens.within(start + 1), ROWS[word])
+            else:
+                continue
+            yield from self._row(word, table, fields)
+
+    def _row(self, word: str, table: str, fields: dict[str, Stretch]) -> Iterator[Said]:
+        """One row of a table."""
+        tokens = self._tokens
+        if word.endswith("_Slot"):
+            yield from self._slot(table, fields)
+            return
+        label = fields.get("ml_name") or fields.get("name")
+        name = tokens.label(label) if label else None
+        if not name or label is None or not (name.isidentifier() or "{" in name):
+            return
+        for field, kind in (("ml_meth", "function"), ("get", "getter"), ("set", "setter"), ("offset", "field")):
+            if field in fields and tokens.written(fields[field]) not in _NOTHING:
+                place = _function(tokens, fields[field])
+                if place >= 0:
+                    said = self._binds(place, name, f"table:{table}", kind)
+                    owned = kind == "field" and tokens.is_(place - 1, ",") and tokens.is_name(place - 2)
+                    yield said._replace(text=f"{tokens.text[place - 2]}::{said.text}") if owned else said
+
+    def _slot(self, table: str, fields: dict[str, Stretch]) -> Iterator[Said]:
+        tokens = self._tokens
+        values = list(fields.values())
+        if len(values) < 2:
+            return
+        slot = tokens.written(values[0]).removeprefix("Py_")
+        place = _function(tokens, values[1])
+        if place < 0 or tokens.text[place] in _NOTHING:
+            return
+        if slot == "mod_exec":
+            yield self._said(place, "hands", tokens.text[place], f"table:{table}", "", argument="0")
+        elif slot in TABLES:
+            yield self._said(place, "used", qualified(tokens, place), f"table:{table}", "")
+        elif slot.startswith(("tp_", "nb_", "sq_", "mp_", "am_")) and slot not in NO_FUNCTIONS:
+            yield self._binds(place, DUNDERS.get(slot, slot), f"table:{table}", "slot")
+
+    def _single(self, place: int, word: str) -> Iterator[Said]:
+        tokens = self._tokens
+        name, opened = self._declared(place)
+        if opened < 0:
+            return
+        variable = qualified(tokens, name)
+        fields = _fields(tokens, _without_head(tokens, tokens.within(opened)), SINGLE[word])
+        called = fields.get("m_name") or fields.get("tp_name") or fields.get("name")
+        text = (tokens.label(called) if called else None) or ""
+        if word == "PyModuleDef":
+            yield self._said(name, "module", text, f"def:{variable}", variable)
+        elif word in _TYPES:
+            yield self._type(name, text, variable)
+        root = (
+            f"def:{variable}"
+            if word == "PyModuleDef"
+            else f"type:{variable}"
+            if word in _TYPES
+            else f"table:{variable}"
+        )
+        for field, stretch in fields.items():
+            yield from self._field(field, stretch, root)
+
+    def _type(self, name: int, text: str, variable: str) -> Said:
+        place = self._places.get(self._tokens.at[name], -1)
+        return self._said(name, "type", text, f"type:{variable}", variable, symbol=str(place))
+
+    def _field(self, field: str, stretch: Stretch, root: str) -> Iterator[Said]:
+        tokens = self._tokens
+        place = _function(tokens, stretch)
+        if place < 0 or tokens.text[place] in _NOTHING:
+            return
+        if field in TABLES:
+            yield self._said(place, "used", qualified(tokens, place), root, "")
+        elif field not in NO_FUNCTIONS and field.startswith(("tp_", "nb_", "sq_", "mp_", "am_")):
+            yield self._binds(place, DUNDERS.get(field, field), root, "slot")
+
+    def _assigned(self, place: int) -> Iterator[Said]:
+        """`Type.tp_methods = methods;`"""
+        tokens = self._tokens
+        if not tokens.is_name(place - 2) or tokens.is_(place + 2, "="):
+            return
+        end = place + 2
+        while end < len(tokens) and tokens.text[end] not in (";", "}", "{"):
+            end = tokens.closed(end) if tokens.text[end] in ("(", "[") else end + 1
+        variable, value = qualified(tokens, place - 2), (place + 2, end)
+        if tokens.text[place] == "tp_name":
+            text = tokens.literal(value)
+            if text:
+                yield self._type(place - 2, text, variable)
+        else:
+            yield from self._field(tokens.text[place], value, f"type:{variable}")
+
+    def _given(self, place: int) -> Iterator[Said]:
+        """A function that gives a table: `PyMethodDef* methods() { return table; }`."""
+        tokens, function = self._tokens, self._holders.function(self._tokens.at[place])
+        if function is None or (function.start != tokens.at[place] and function.at < tokens.at[place]):
+            return
+        for inner in range(place, len(tokens)):
+            if tokens.at[inner] >= function.end:
+                break
+            if tokens.text[inner] == "return" and tokens.is_name(inner + 1):
+                yield self._said(inner + 1, "gives", qualified(tokens, inner + 1), "", "", symbol=str(function.place))
+
+    # Calls
+
+    def _call(self, place: int, word: str, opened: int) -> Iterator[Said]:
+        tokens = self._tokens
+        arguments = tokens.within(opened)
+        if not arguments:
+            return
+        if word in _ADDS:
+            yield from self._added(place, arguments, *_ADDS[word])
+        elif word == "PyModule_AddIntMacro" or word == "PyModule_AddStringMacro":
+            yield from self._value(self._holders.value(arguments[0]), tokens.text[arguments[-1][0]], arguments[-1])
+        elif word == "PyModule_AddType" and len(arguments) > 1:
+            yield from self._value(self._holders.value(arguments[0]), "", arguments[1])
+        elif word == "PyModule_AddFunctions" and len(arguments) > 1:
+            holder = self._holders.value(arguments[0])
+            if holder is not None:
+                yield from self._uses(arguments[1], holder)
+        elif word.startswith("Py_InitModule") and len(arguments) > 1:
+            yield from self._uses(arguments[1], Holder(f"init:{tokens.literal(arguments[0])}"))
+        elif word in self._adders:
+            home, name, value = self._adders[word]
+            yield from self._adds(arguments, home, name, value)
+        elif word in ("insert", "assign") and tokens.is_(place - 1, ".") and tokens.text[place - 2] in self._vectors:
+            some = arguments[1 if word == "insert" and len(arguments) > 1 else 0]
+            yield from self._uses(some, Holder(f"table:{tokens.text[place - 2]}"))
+        elif len(arguments) == 2 and tokens.text[arguments[0][0]] in self._vectors and tokens.is_(arguments[0][1], ","):
+            yield from self._uses(arguments[1], Holder(f"table:{tokens.text[arguments[0][0]]}"))
+
+    def _uses(self, stretch: Stretch, holder: Holder) -> Iterator[Said]:
+        """Whoever is the holder uses the table that an expression names."""
+        place = _function(self._tokens, stretch)
+        if place >= 0 and self._tokens.text[place] not in _NOTHING:
+            yield self._said(place, "used", qualified(self._tokens, place), holder.root, "", path=".".join(holder.path))
+
+    def _adds(self, arguments: list[Stretch], home: Holder | int, name: int, value: int) -> Iterator[Said]:
+        if max(name, value, home if isinstance(home, int) else 0) < len(arguments):
+            holder = self._holders.value(arguments[home]) if isinstance(home, int) else home
+            text = self._tokens.label(arguments[name])
+            if text:
+                yield from self._value(holder, text, arguments[value])
+
+    def _added(self, place: int, arguments: list[Stretch], name: int, value: int) -> Iterator[Said]:
+        tokens = self._tokens
+        if value >= len(arguments):
+            return
+        text = tokens.label(arguments[name])
+        if text and text.startswith("{"):
+            self._adder(place, arguments, name, value)
+        if text:
+            yield from self._value(self._holders.value(arguments[0]), text, arguments[value])
+
+    def _adder(self, place: int, arguments: list[Stretch], name: int, value: int) -> None:
+        """A function, or a lambda that has a name, which adds what it is given: whoever calls it adds."""
+        tokens = self._tokens
+        around = self._around(place)
+        if around is None:
+            return
+        word, parameters = around
+        given = [
+            next((p for p in tokens.names(arguments[one]) if tokens.text[p] in parameters), -1) for one in (name, value)
+        ]
+        if given[0] < 0 or given[1] < 0:
+            return
+        home = self._holders.value(arguments[0])
+        first = tokens.written(arguments[0])
+        held: Holder | int | None = parameters.index(first) if first in parameters else home
+        if held is not None:
+            self._adders[word] = (
+                held,
+                parameters.index(tokens.text[given[0]]),
+                parameters.index(tokens.text[given[1]]),
+            )
+
+    def _around(self, place: int) -> tuple[str, list[str]] | None:
+        """The name and the parameters of the lambda or the function around a token."""
+        tokens, around = self._tokens, self._tokens.around[place]
+        while around > 0:
+            if tokens.is_(around - 1, ")"):
+                opened = tokens.partner[around - 1]
+                if opened > 0 and tokens.is_(opened - 1, "]"):
+                    begin = tokens.partner[opened - 1]
+                    if begin > 1 and tokens.is_(begin - 1, "=") and tokens.is_name(begin - 2):
+                        return tokens.text[begin - 2], parameter_names(tokens, opened)
+            around = tokens.around[around]
+        function: Definition | None = self._holders.function(tokens.at[place])
+        return (function.name, [one.name for one in function.parameters]) if function is not None else None
+
+    def _value(self, holder: Holder | None, text: str, value: Stretch) -> Iterator[Said]:
+        """Something is added to a module under a name: a type, a module, or what else it is."""
+        tokens = self._tokens
+        if holder is None:
+            return
+        held = self._holders.value(value)
+        place = _plain(tokens, value)
+        more = {"path": ".".join(holder.path)}
+        if held is not None and (held.path or not held.root.startswith("parameter")):
+            more["value"], more["below"] = held.root, ".".join(held.path)
+        elif place >= 0:
+            more["value"] = f"type:{qualified(tokens, place)}"
+        at = place if place >= 0 else value[0]
+        yield self._said(at, "adds", text, holder.root, tokens.text[at] if place >= 0 else "", **more)
+
+    def _binds(self, place: int, name: str, root: str, kind: str) -> Said:
+        return Said(self._tokens.at[place], "binds", name, qualified(self._tokens, place), (("in", root), ("as", kind)))
+
+    def _said(self, place: int, says: str, name: str, root: str, text: str, **more: str) -> Said:
+        rows = (("in", root), *more.items())
+        return Said(self._tokens.at[place], says, name, text, tuple((key, value) for key, value in rows if value))
+
+
+def parameter_names(tokens: Tokens, opened: int) -> list[str]:
+    """The names of the parameters in a list."""
+    found = []
+    for start, end in tokens.within(opened):
+        stop = next((place for place in range(start, end) if tokens.text[place] == "="), end)
+        names = list(tokens.names((start, stop)))
+        found.append(tokens.text[names[-1]] if names and names[-1] == stop - 1 else "")
+    return found
+
+
+def _fields(tokens: Tokens, elements: list[Stretch], order: tuple[str, ...]) -> dict[str, Stretch]:
+    """The fields of an initialiser, by name or by place."""
+    found, at = {}, 0
+    for start, end in elements:
+        if tokens.text[start] == "." and tokens.is_name(start + 1) and tokens.is_(start + 2, "="):
+            found[tokens.text[start + 1]] = (start + 3, end)
+            if tokens.text[start + 1] in order:
+                at = order.index(tokens.text[start + 1]) + 1
+        elif at < len(order):
+            found[order[at]] = (start, end)
+            at += 1
+    return found
+
+
+def _without_head(tokens: Tokens, elements: list[Stretch]) -> list[Stretch]:
+    """An initialiser whose first field is a macro that has no comma behind it: `PyVarObject_HEAD_INIT(0, 0) "name"`."""
+    if not elements:
+        return elements
+    start, end = elements[0]
+    if tokens.kind[start] == "name" and tokens.text[start].endswith("HEAD_INIT"):
+        behind = tokens.closed(start + 1) if tokens.is_(start + 1, "(") else start + 1
+        if behind < end:
+            return [(start, behind), (behind, end), *elements[1:]]
+    return elements
+
+
+def _function(tokens: Tokens, stretch: Stretch) -> int:
+    """The token that names the function, or the table, behind casts and wrapping macros; -1 for none."""
+    start, end = stretch
+    if end - start > 3 and tokens.text[end - 2 : end] == [">", ")"] and tokens.is_name(tokens.partner[end - 1] - 1):
+        return _function(tokens, (tokens.partner[end - 1] + 1, end - 1))  # cast(wrapper<function>)
+    if (
+        tokens.text[end - 1] == ">"
+        and end - start >= 3
+        and tokens.kind[end - 2] == "name"
+        and tokens.text[end - 3] == "<"
+    ):
+        return end - 2  # wrapper<function>
+    if end - start > 3 and tokens.text[end - 1] == ")" and tokens.partner[end - 1] == end - 2:
+        end -= 2  # table(), table.data()
+        if tokens.text[end - 2] in (".", "->") and tokens.is_name(end - 3):
+            end -= 2
+    elif end - start == 3 and tokens.text[start + 1] == "(":
+        end = start + 1
+    return pointed(tokens, (start, end))
+
+
+def _plain(tokens: Tokens, stretch: Stretch, deep: int = 0) -> int:
+    """The variable that an expression is, behind casts and `&`; -1 where it is worked out."""
+    start, end = stretch
+    while start < end and (tokens.text[start] in ("&", "*") or tokens.text[start] == "("):
+        if tokens.text[start] == "(":
+            behind = tokens.closed(start)
+            if behind >= end:
+                start, end = start + 1, end - 1
+                continue
+            start = behind
+        else:
+            start += 1
+    if end - start > 3 and tokens.text[start] in ("reinterpret_cast", "static_cast") and tokens.text[end - 1] == ")":
+        return _plain(tokens, (tokens.partner[end - 1] + 1, end - 1), deep + 1) if deep < _DEEPEST else -1
+    simple = all(tokens.kind[place] == "name" or tokens.text[place] == "::" for place in range(start, end))
+    return end - 1 if simple and start < end and tokens.kind[end - 1] == "name" else -1

@@ -1,0 +1,192 @@
+"""pybind11 and nanobind: what a file binds, in chains of `.def(…)` on modules and classes.
+
+In: the tokens of a file and what its names hold. Out: `Said`s; of a lambda also the functions that it calls. A name
+that is no literal is not known here, and nothing is said of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.extract.bridge_ends import Said
+from concordance.extract.cfamily.python_bindings.bound_objects import Holder, Holders
+from concordance.extract.cfamily.tokens import Stretch, Tokens
+
+_FUNCTIONS = frozenset(("def", "def_static", "def_readwrite", "def_readonly", "def_readwrite_static", 
+                        "def_readonly_static", "def_rw", "def_ro", "def_rw_static", "def_ro_static"))  # fmt: skip
+_PROPERTIES = frozenset(("def_property", "def_property_readonly", "def_property_static", "def_property_readonly_static",
+                         "def_prop_rw", "def_prop_ro", "def_prop_rw_static", "def_prop_ro_static"))  # fmt: skip
+_FIELDS = frozenset(one for one in _FUNCTIONS if "read" in one or one.startswith(("def_rw", "def_ro")))
+_NO_CALLS = frozenset((
+    "if", "for", "while", "switch", "return", "sizeof", "catch", "throw", "move", "forward", "get", "make_tuple",
+    "make_pair", "static_cast", "reinterpret_cast", "dynamic_cast", "const_cast", "decltype",
+    "alignof", "noexcept", "typeid",
+    "defined",
+))  # fmt: skip
+_MOST_CALLS = 8  # that a lambda may have and still only wrap a function
+
+
+class Chains:
+    """What chains of calls bind."""
+
+    def __init__(self, tokens: Tokens, holders: Holders) -> None:
+        self._tokens, self._holders = tokens, holders
+        self.said: list[Said] = []
+        self._lambdas: dict[tuple[Holder, str], int] = {}
+        self._told: set[int] = set()
+
+    def told(self, holder: Holder, name: int, opened: int) -> None:
+        """A call on a holder, once."""
+        if name in self._told:
+            return
+        self._told.add(name)
+        tokens, word = self._tokens, self._tokens.text[name]
+        arguments = tokens.within(opened)
+        if word == "export_values" or not arguments:
+            if word == "export_values":
+                self._say(name, "exports", holder, "", ".".join(holder.path))
+            return
+        text = self._holders.label(arguments[0])
+        if text is None:
+            if word == "def" and holder.kind != "module":
+                self._constructor(holder, arguments[0])
+        elif not text.isidentifier() and "{" not in text:
+            return  # a name that a program fills in later, or one that only getattr() can reach
+        elif word == "def_submodule":
+            self._say(arguments[0][0], "binds", holder, text, "module", "module")
+        elif word == "value" and holder.kind == "enum" and len(arguments) > 1:
+            self._bound(holder, text, arguments[1], arguments[0], "value")
+        elif word in _FUNCTIONS and len(arguments) > 1:
+            self._bound(holder, text, arguments[1], arguments[0], "field" if word in _FIELDS else "function")
+        elif word in _PROPERTIES:
+            read_only = "readonly" in word or "_ro" in word
+            for place, kind in ((1, "getter"), (2, "setter"))[: 1 if read_only else 2]:
+                if place < len(arguments) and self._may_bind(arguments[place]):
+                    self._bound(holder, text, arguments[place], arguments[0], kind)
+
+    def named(self, holder: Holder) -> None:
+        """A class or an enumeration under its name."""
+        if holder.of >= 0:
+            home = holder._replace(path=holder.path[:-1])
+            self._say(holder.of, "binds", home, holder.path[-1], qualified(self._tokens, holder.of), "class")
+
+    def _say(
+        self, place: int, says: str, holder: Holder, name: str, text: str, kind: str = "", which: str = ""
+    ) -> None:
+        path = ".".join((*holder.path, name) if name else holder.path)
+        more = tuple((key, value) for key, value in (("in", holder.root), ("as", kind), ("lambda", which)) if value)
+        self.said.append(Said(self._tokens.at[place], says, path, text, more))
+
+    def _may_bind(self, stretch: Stretch) -> bool:
+        """Whether an argument can be a function: no documentation, `py::arg` or policy."""
+        tokens = self._tokens
+        if tokens.literal(stretch) is not None or tokens.text[stretch[0]] == "nullptr":
+            return False
+        words = {tokens.text[place] for place in range(stretch[0], min(stretch[0] + 4, stretch[1]))}
+        return words.isdisjoint(("arg", "return_value_policy", "rv_policy", "call_guard", "keep_alive", "sig"))
+
+    def _constructor(self, holder: Holder, stretch: Stretch) -> None:
+        tokens, (start, end) = self._tokens, stretch
+        names = [place for place in range(start, min(start + 3, end)) if tokens.kind[place] == "name"]
+        if not names or tokens.text[names[-1]] not in ("init", "init_implicit") or holder.of < 0:
+            return
+        behind = names[-1] + 1
+        if tokens.is_(behind, "<"):
+            self._say(holder.of, "binds", holder, "__init__", tokens.text[holder.of], "constructor")
+        elif tokens.is_(behind, "("):
+            arguments = tokens.within(behind)
+            if arguments:
+                self._bound(holder, "__init__", arguments[0], (names[-1], behind), "function")
+            else:
+                self._say(holder.of, "binds", holder, "__init__", tokens.text[holder.of], "constructor")
+
+    def _bound(self, holder: Holder, name: str, value: Stretch, literal: Stretch, kind: str) -> None:
+        tokens = self._tokens
+        body = self._lambda(value)
+        if body is not None:
+            count = self._lambdas[holder, name] = self._lambdas.get((holder, name), 0) + 1
+            self._say(literal[0], "binds", holder, name, "lambda", kind, str(count))
+            calls = {tokens.text[place]: place for place in self._calls(body)}
+            for place in calls.values() if len(calls) <= _MOST_CALLS else ():
+                self._say(place, "wraps", holder, name, qualified(tokens, place), kind, str(count))
+            return
+        place = pointed(tokens, value)
+        if place >= 0:
+            self._say(place, "binds", holder, name, qualified(tokens, place), kind)
+
+    def _lambda(self, stretch: Stretch) -> Stretch | None:
+        """The body of the lambda that an argument is, wrapped or not; None where it is none."""
+        tokens = self._tokens
+        for place in range(*stretch):
+            if tokens.text[place] == "[" and place + 1 < stretch[1]:
+                before = tokens.text[place - 1]
+                if place == stretch[0] or before in ("(", ",", "="):
+                    for inner in range(tokens.closed(place), stretch[1]):
+                        if tokens.text[inner] == "{" and tokens.partner[inner] > 0:
+                            return inner + 1, tokens.partner[inner]
+                    return place, place
+        return None
+
+    def _calls(self, body: Stretch) -> Iterator[int]:
+        """The names of the functions that a stretch calls."""
+        tokens = self._tokens
+        for place in tokens.names(body):
+            behind = place + 1
+            if tokens.is_(behind, "<"):
+                behind = max(behind, tokens.template(behind))
+            if tokens.is_(behind, "(") and tokens.text[place] not in _NO_CALLS:
+                yield place
+
+
+def pointed(tokens: Tokens, stretch: Stretch) -> int:
+    """The token that names the function (or member) that an expression points at; -1 where there is none.
+
+    It is what stands behind the last `&`; else the last name, of a template's instance the template's.
+    """
+    start, end = stretch
+    marked = [
+        place
+        for place in range(start, end)
+        if tokens.text[place] == "&"
+        and tokens.is_name(_skipped(tokens, place + 1))
+        and (place == start or tokens.text[place - 1] in ("(", ",", ")", "<", ">"))
+    ]
+    if marked:
+        place = _skipped(tokens, marked[-1] + 1)
+        while tokens.is_(place + 1, "::") and tokens.is_name(place + 2) and place + 2 < end:
+            place += 2
+        while tokens.is_(place + 1, "<"):  # &Class<T>::method
+            behind = tokens.template(place + 1)
+            if behind < 0 or not tokens.is_(behind, "::") or not tokens.is_name(behind + 1) or behind + 1 >= end:
+                break
+            place = behind + 1
+        return place
+    found, place = -1, start
+    while place < end:
+        if tokens.kind[place] == "name":
+            found = place
+            behind = tokens.template(place + 1) if tokens.is_(place + 1, "<") else -1
+            if 0 < behind <= end:
+                place = behind - 1
+        place += 1
+    return found
+
+
+def qualified(tokens: Tokens, place: int) -> str:
+    """A name with what is written before it: `a::b::f`."""
+    words = [tokens.text[place]]
+    if words[0] == "operator":
+        end = place + 1
+        while end < len(tokens) and tokens.kind[end] == "sign" and tokens.text[end] not in (",", ";", "{"):
+            if tokens.text[end] == ")" and tokens.text[end - 1] != "(":
+                break
+            words[0] += tokens.text[end]
+            end += 1
+    while tokens.is_(place - 1, "::") and tokens.is_name(place - 2):
+        place -= 2
+        words.insert(0, tokens.text[place])
+    return "::".join(words)
+
+
+def _skipped(tokens: Tokens, place: int) -> int:
+    return place + 1 if tokens.is_(place, "::") else place

@@ -1,0 +1,170 @@
+"""The words and signs of a file of the C family, read without a grammar.
+
+In: the bytes. Out: tokens with their partners (of brackets), arguments and initialisers. What binds C++ to Python is
+written in chains of calls and in tables that run through `#ifdef` and macros, where a parser gives up on the whole
+statement; here each piece is still read. Of `#if` and `#else` both sides are read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.extract.cfamily.macro_expansion import tokens_of
+
+_DEFINED = re.compile(rb"#\s*define\s+(\w+)\s+(\"(?:[^\"\\\n]|\\.)*\")\s*$")
+_OPEN, _CLOSE = {"(": ")", "[": "]", "{": "}"}, {")": "(", "]": "[", "}": "{"}
+_ESCAPE = re.compile(r"\\(.)", re.S)
+_PLAIN = {"n": "\n", "t": "\t", "0": "\0", "r": "\r"}
+_LONGEST = 400  # tokens that a list of template arguments may have
+Stretch = tuple[int, int]  # places of tokens, the second one behind the last
+
+
+class Tokens:
+    """The tokens of a file: where each begins, of which kind it is, its text, and its partner."""
+
+    def __init__(self, data: bytes) -> None:
+        self.at: list[int] = []
+        self.kind: list[str] = []
+        self.text: list[str] = []
+        self.partner: list[int] = []
+        self.around: list[int] = []  # the brace that each token lies in, -1 for none
+        self.spells: dict[str, tuple[str, int]] = {}  # macros that are a text, and where they are defined
+        self._templates: dict[int, int] = {}
+        self._read(data)
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    def _read(self, data: bytes) -> None:
+        stack: list[int] = []
+        branches: list[list[int]] = []
+        for kind, text, at in tokens_of(data):
+            if kind == "directive":
+                directive = text.encode("utf-8", "replace")
+                stack = _branched(directive, stack, branches)
+                defined = _DEFINED.match(directive)
+                if defined is not None:
+                    spelled = _spelled(defined[2].decode("utf-8", "replace"), "string")
+                    self.spells[defined[1].decode()] = (spelled, at + defined.start(1))
+                continue
+            place = len(self.at)
+            self.at.append(at)
+            self.kind.append(kind)
+            self.text.append(text)
+            self.partner.append(-1)
+            top = stack[-1] if stack else -1
+            self.around.append(top if top < 0 or self.text[top] == "{" else self.around[top])
+            if kind != "sign":
+                continue
+            if text in _OPEN:
+                stack.append(place)
+            elif text in _CLOSE and stack and self.text[stack[-1]] == _CLOSE[text]:
+                opened = stack.pop()
+                self.partner[opened], self.partner[place] = place, opened
+
+    def is_(self, place: int, text: str) -> bool:
+        """Whether a token stands at a place."""
+        return 0 <= place < len(self.text) and self.text[place] == text
+
+    def is_name(self, place: int) -> bool:
+        """Whether a name stands at a place."""
+        return 0 <= place < len(self.text) and self.kind[place] == "name"
+
+    def closed(self, place: int) -> int:
+        """The place behind the partner of an opening bracket; the next one where it has none."""
+        return self.partner[place] + 1 if self.partner[place] > place else place + 1
+
+    def template(self, place: int) -> int:
+        """The place behind the `>` that closes a list of template arguments; -1 where `<` is no such thing."""
+        if place not in self._templates:
+            self._templates[place] = self._template(place)
+        return self._templates[place]
+
+    def _template(self, place: int) -> int:
+        depth, end = 0, min(len(self.text), place + _LONGEST)
+        while place < end:
+            text = self.text[place]
+            if text == "<":
+                depth += 1
+            elif text == ">":
+                depth -= 1
+                if not depth:
+                    return place + 1
+            elif text in (";", "{", "}", ")", "]"):
+                return -1
+            elif text in ("(", "["):
+                place = self.closed(place) - 1
+            place += 1
+        return -1
+
+    def split(self, start: int, end: int) -> list[Stretch]:
+        """What commas part between two places, brackets and template arguments left whole."""
+        found, begin, place = [], start, start
+        while place < end:
+            text = self.text[place]
+            if text == ",":
+                found.append((begin, place))
+                begin = place + 1
+            elif text in _OPEN:
+                place = self.closed(place) - 1
+            elif text == "<" and self.is_name(place - 1):
+                behind = self.template(place)
+                if 0 < behind <= end:
+                    place = behind - 1
+            place += 1
+        if begin < end:
+            found.append((begin, end))
+        return found
+
+    def within(self, opened: int) -> list[Stretch]:
+        """The arguments, or the elements, in the brackets that open at a place."""
+        closed = self.partner[opened]
+        return self.split(opened + 1, closed) if closed > opened else []
+
+    def names(self, stretch: Stretch) -> Iterator[int]:
+        """The places of the names in a stretch."""
+        return (place for place in range(*stretch) if self.kind[place] == "name")
+
+    def literal(self, stretch: Stretch) -> str | None:
+        """The text that a stretch spells, in one literal or several, behind a cast or none; None for no text."""
+        text = self.label(stretch)
+        return text if text is not None and "{" not in text else None
+
+    def label(self, stretch: Stretch) -> str | None:
+        """The same, but a name in it may be a macro that spells a text in another file: it stands as "{NAME}"."""
+        start, end = stretch
+        if start < end and self.text[start] == "(" and self.closed(start) < end:
+            start = self.closed(start)
+        if start >= end or any(self.kind[place] not in ("string", "raw", "name") for place in range(start, end)):
+            return None
+        return "".join(self._spelled(place) for place in range(start, end))
+
+    def _spelled(self, place: int) -> str:
+        text, kind = self.text[place], self.kind[place]
+        if kind == "name":
+            return self.spells.get(text, (f"{{{text}}}", 0))[0]
+        return _spelled(text, kind)
+
+    def written(self, stretch: Stretch) -> str:
+        """A stretch as it is written, without blanks."""
+        return "".join(self.text[stretch[0] : stretch[1]])
+
+
+def _branched(directive: bytes, stack: list[int], branches: list[list[int]]) -> list[int]:
+    """The open brackets behind a directive: each branch of a condition begins with those before the first."""
+    word = directive[1:].lstrip()
+    if word.startswith(b"if"):
+        branches.append(list(stack))
+    elif word.startswith(b"el") and branches:
+        return list(branches[-1])
+    elif word.startswith(b"endif") and branches:
+        branches.pop()
+    return stack
+
+
+def _spelled(text: str, kind: str) -> str:
+    inner = text[text.index('"') + 1 : -1]
+    if kind == "raw":
+        return inner.partition("(")[2].rpartition(")")[0]
+    return _ESCAPE.sub(lambda found: _PLAIN.get(found[1], found[1]), inner)

@@ -1,0 +1,1 @@
+"""Reads comments, docstrings, Markdown, reStructuredText and keyed files."""

@@ -1,0 +1,232 @@
+"""Nested keys of configuration and data files: what YAML, JSON and TOML's inline values share.
+
+In: the pairs, sequences and items of a file as flat stretches of bytes. Out: `key` symbols in the
+draft, nested as the file is.
+
+What gives a symbol is a rule of structure, never a limit:
+
+- a key outside of sequences gives a symbol;
+- an item of a sequence that is a mapping gives one, named by the text under its `name`, `id`,
+  `func` or `key` (of a text that reads as a signature, `add.Tensor(Tensor self)`, by what stands
+  before the bracket), else by its place from 0 on, and so do the keys in it;
+- a sequence of two or more mappings without names that all have the same keys is a table: its rows
+  say nothing by their keys, so each distinct path in it gives one symbol, `rows.[].column`, where it
+  first stands, with the number of times in its signature; so does all that lies in a table;
+- where `rows` is set (JSON, which programs write), every sequence is read as a table; in an outermost
+  one, the items with names give symbols too.
+
+A signature is `key = value`, for people to look at: a mapping's is its key alone, a value of several
+lines is shown by its first, and no more than 160 characters of it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from concordance.base.model import Kind
+from concordance.extract.draft import Definition, Draft
+from concordance.extract.text.source_text import Source
+
+SEQUENCE, ITEM, PAIR = range(3)  # in the order in which they nest where they start at one place
+
+_NAMING = ("name", "id", "func", "key")
+_SIGNATURE = re.compile(r"([\w.:]+)\(")
+_OPENER = re.compile(r"[|>][-+\d]*(?:\s+#.*)?|\"\"\"|'''")
+_WORD = re.compile(r"[^\W\d_]")
+_CONSTANTS = frozenset(("true", "false", "null", "yes", "no", "on", "off"))
+_SHOWN = 160  # characters of a value in a signature
+# A symbol's key holds the names of all around it, so a file nested 100,000 deep would cost their
+# square; what is deeper than any real file is entered beside, not inside, what is around it.
+_DEEP = 200
+
+
+class Part(NamedTuple):
+    """A stretch of a file: a pair of key and value, a sequence, or an item of one."""
+
+    start: int
+    end: int
+    what: int
+    key: tuple[int, int] = (0, 0)  # without quotes
+    value: tuple[int, int] = (0, 0)
+    shape: str = ""  # of the value: "scalar", "mapping", "sequence", "" for none
+
+
+@dataclass(slots=True)
+class Outline:
+    """The parts of a file in the order of the text, each with the place of the part around it."""
+
+    parts: list[Part]
+    parents: list[int] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)  # of pairs; "" of the others
+    items: dict[int, list[int]] = field(default_factory=dict)  # of a sequence
+    pairs: dict[int, list[int]] = field(default_factory=dict)  # of an item, those right in it
+
+
+def enter(draft: Draft, parts: list[Part], rows: bool = False) -> Outline:
+    """Enters all symbols that the parts give."""
+    outline = _outline(draft.source, parts)
+    _Entry(draft, outline, rows).run()
+    return outline
+
+
+def unquoted(source: Source, start: int, end: int) -> tuple[int, int]:
+    """A scalar's stretch without its quotes."""
+    data = source.data
+    if end - start >= 2 and data[start] in b"\"'" and data[end - 1] == data[start]:
+        return start + 1, end - 1
+    return start, end
+
+
+def shown(source: Source, key: str, value: tuple[int, int], shape: str) -> str:
+    """A pair's signature."""
+    start, end = value
+    if shape in ("", "mapping") or start >= end:
+        return key
+    words = source.slice(start, min(end, start + 4 * _SHOWN)).strip()
+    first, _, rest = words.partition("\n")
+    if shape == "sequence" and (rest or words.startswith("-") or end - start > _SHOWN):
+        return f"{key} = […]"
+    first = first.strip()
+    if rest and _OPENER.fullmatch(first):  # the text itself starts on the next line
+        first, _, rest = rest.strip().partition("\n")
+    more = bool(rest.strip()) or len(first) > _SHOWN
+    return " ".join(f"{key} = {first[:_SHOWN]}".split()) + (" …" if more else "")
+
+
+def _outline(source: Source, parts: list[Part]) -> Outline:
+    parts.sort(key=lambda part: (part.start, -part.end, part.what))
+    outline = Outline(parts)
+    around: list[int] = []
+    for place, part in enumerate(parts):
+        while around and parts[around[-1]].end <= part.start:
+            around.pop()
+        parent = around[-1] if around else -1
+        outline.parents.append(parent)
+        outline.names.append(" ".join(source.slice(*part.key).split()) if part.what == PAIR else "")
+        if parent >= 0:
+            if part.what == ITEM and parts[parent].what == SEQUENCE:
+                outline.items.setdefault(parent, []).append(place)
+            elif part.what == PAIR and parts[parent].what == ITEM:
+                outline.pairs.setdefault(parent, []).append(place)
+        around.append(place)
+    return outline
+
+
+@dataclass(slots=True)
+class _Entry:
+    """One pass over an outline."""
+
+    draft: Draft
+    outline: Outline
+    rows: bool
+    merged: list[int] = field(default_factory=list)  # per part, its path in a table; -1 outside of tables
+    depth: list[int] = field(default_factory=list)
+    roots: list[int] = field(default_factory=list)  # per path, the table that it starts in
+    paths: list[tuple[str, ...]] = field(default_factory=list)
+    known: dict[tuple[int, str], int] = field(default_factory=dict)  # path and name to path
+    found: dict[int, tuple[Definition, int]] = field(default_factory=dict)  # per path, its symbol, how many times
+    indexes: dict[int, int] = field(default_factory=dict)  # per item, its place in its sequence
+
+    def run(self) -> None:
+        outline = self.outline
+        for items in outline.items.values():
+            self.indexes.update((item, at) for at, item in enumerate(items))
+        for place, part in enumerate(outline.parts):
+            parent = outline.parents[place]
+            path = self.merged[parent] if parent >= 0 else -1
+            self.depth.append(self.depth[parent] + 1 if parent >= 0 else 0)
+            if part.what == SEQUENCE:
+                self.merged.append(self._table(place) if path < 0 and self._is_table(place) else path)
+            elif part.what == ITEM:
+                self.merged.append(path if path < 0 else self._step(path, "[]"))
+                self._item(place, part, parent, path)
+            else:
+                self.merged.append(path if path < 0 else self._step(path, outline.names[place]))
+                self._pair(place, part)
+        for definition, times in self.found.values():
+            if times > 1:
+                definition.signature += f" ({times} times)"
+
+    def _is_table(self, place: int) -> bool:
+        if self.rows:
+            return True
+        items = self.outline.items.get(place, ())
+        if len(items) < 2:
+            return False
+        shapes = {tuple(self.outline.names[pair] for pair in self.outline.pairs.get(item, ())) for item in items}
+        return len(shapes) == 1 and () not in shapes and not any(self._naming(item) for item in items)
+
+    def _table(self, place: int) -> int:
+        self.roots.append(place)
+        self.paths.append(())
+        return len(self.paths) - 1
+
+    def _step(self, path: int, name: str) -> int:
+        """The path one step further in."""
+        further = self.known.get((path, name))
+        if further is None:
+            if len(self.paths[path]) >= _DEEP:
+                return path
+            further = self.known[path, name] = len(self.paths)
+            self.paths.append((*self.paths[path], name))
+            self.roots.append(self.roots[path])
+        return further
+
+    def _naming(self, item: int) -> tuple[int, str] | None:
+        """The pair by whose value an item is named, and the name."""
+        outline = self.outline
+        pairs = outline.pairs.get(item, ())
+        for wanted in _NAMING:
+            for pair in pairs:
+                part = outline.parts[pair]
+                if outline.names[pair] == wanted and part.shape == "scalar":
+                    name = self.draft.source.slice(*unquoted(self.draft.source, *part.value))
+                    if "\n" not in name and _WORD.search(name) and name.lower() not in _CONSTANTS:
+                        signature = _SIGNATURE.match(name)
+                        return pair, signature[1] if signature else name
+        return None
+
+    def _item(self, place: int, part: Part, parent: int, path: int) -> None:
+        outline, source = self.outline, self.draft.source
+        if path >= 0 and self.paths[path]:  # in a table's row
+            return
+        if parent < 0 or outline.parts[parent].what != SEQUENCE or part.shape == "scalar":
+            return
+        naming = self._naming(place)
+        if naming is None:
+            if path < 0:
+                first = outline.pairs.get(place, ())[:1]
+                words = "".join(self._signature(pair) for pair in first) or "[…]"
+                index = str(self.indexes[place])
+                self.draft.define(
+                    Kind.KEY, index, part.start, part.start, part.end, signature=words, occurs=False,
+                    nests=self.depth[place] < _DEEP,
+                )  # fmt: skip
+            return
+        pair, name = naming
+        at, _ = unquoted(source, *outline.parts[pair].value)
+        nests = path < 0 and self.depth[place] < _DEEP
+        words = self._signature(pair)
+        self.draft.define(Kind.KEY, name, at, part.start, part.end, signature=words, nests=nests)
+
+    def _signature(self, pair: int) -> str:
+        part = self.outline.parts[pair]
+        return shown(self.draft.source, self.outline.names[pair], part.value, part.shape)
+
+    def _pair(self, place: int, part: Part) -> None:
+        path = self.merged[place]
+        if path in self.found:
+            definition, times = self.found[path]
+            self.found[path] = definition, times + 1
+            return
+        start, end = part.key
+        name = self.outline.names[place]
+        definition = self.draft.define(
+            Kind.KEY, name, start, part.start, part.end, signature=self._signature(place),
+            occurs=end - start == len(name.encode()), nests=path < 0 and self.depth[place] < _DEEP,
+        )  # fmt: skip
+        if path >= 0:
+            definition.within = self.paths[path][:-1]
+            self.found[path] = definition, 1

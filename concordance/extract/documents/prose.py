@@ -1,0 +1,97 @@
+"""What the readers of Markdown, reStructuredText and plain text share.
+
+In: headings with their levels, code spans, link targets, blocks. Out: headings with their extents, the names
+of code that a span mentions, whether a target lies in the repository, and what a text says of itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from concordance.base.model import Kind
+from concordance.extract.draft import Draft
+from concordance.extract.text.source_text import Source
+
+NAME_IN_CODE = re.compile(r"[A-Za-z_]\w*+(?:(?:\.|::)[A-Za-z_]\w*+)*+")
+_DOTTED = re.compile(r"(?<![\w./:@-])[A-Za-z_]\w*+(?:(?:\.|::)[A-Za-z_]\w*+)++(?![\w/-])")
+_CALL = re.compile(r"\s*\(.*\)\s*$|\s*$", re.S)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_NO_WORDS = re.compile(r"[\W_]*+$")
+
+
+class Heading(NamedTuple):
+    """A heading; offsets are bytes."""
+
+    level: int
+    name: str  # without markup
+    text: str  # as written
+    at: int
+    start: int
+
+
+class ByteOffsets:
+    """Turns offsets in a block's lines, joined by one character, into byte offsets of the file.
+
+    Offsets come in ascending order, so that the text between two of them is encoded once: a line can be a whole file.
+    """
+
+    def __init__(self, source: Source, lines: list[str], first: int) -> None:
+        self.source, self.lines, self.line = source, lines, first
+        self.start = 0  # the offset of the current line
+        self.reached = 0  # the last offset in it
+        self.width = 0  # the bytes before that in it
+
+    def __call__(self, offset: int) -> int:
+        while offset > self.start + len(self.lines[self.line]) and self.line + 1 < len(self.lines):
+            self.start += len(self.lines[self.line]) + 1
+            self.line += 1
+            self.reached = self.width = 0
+        at = offset - self.start
+        if at < self.reached:
+            raise ValueError("offsets must ascend")
+        text = self.lines[self.line]
+        self.width += at - self.reached if text.isascii() else len(text[self.reached : at].encode("utf-8", "replace"))
+        self.reached = at
+        return self.source.line_bytes[self.line] + self.width
+
+
+def add_headings(draft: Draft, headings: list[Heading]) -> None:
+    """Defines headings, each up to the next of its level or above."""
+    size = len(draft.source.data)
+    ends = [size] * len(headings)
+    open_: list[int] = []
+    for number, heading in enumerate(headings):
+        while open_ and headings[open_[-1]].level >= heading.level:
+            ends[open_.pop()] = heading.start
+        open_.append(number)
+    for heading, end in zip(headings, ends, strict=True):
+        if heading.name:
+            draft.define(
+                Kind.HEADING, heading.name, heading.at, heading.start, end, signature=heading.text, occurs=False
+            )
+
+
+def code_names(start: int, code: str) -> Iterator[tuple[int, str]]:
+    """The names that a code span mentions: itself, if it is a name or a call, else the dotted names in it."""
+    lead = len(code) - len(code.lstrip())
+    match = NAME_IN_CODE.match(code, lead)
+    if match and _CALL.match(code, match.end()):
+        yield start + lead, match[0]
+        lead = match.end()
+        for inner in _DOTTED.finditer(code, lead):
+            yield start + inner.start(), inner[0]
+        return
+    for match in _DOTTED.finditer(code):
+        yield start + match.start(), match[0]
+
+
+def is_relative(target: str) -> bool:
+    """Whether a link's target is in this repository: no scheme, no host."""
+    return bool(target) and not _SCHEME.match(target)
+
+
+def opening(paragraphs: Iterable[str]) -> str:
+    """What a text says of itself: its first paragraph with words; pictures and badges before it have none."""
+    return next((words for words in paragraphs if not _NO_WORDS.match(words)), "")

@@ -1,0 +1,350 @@
+"""Reading JavaScript and TypeScript, which share nearly all of their syntax.
+
+In: text, and the grammar of one of the two. Out: a `Draft`. A function is a definition where it
+is declared, bound to a name, or made a member of a class, a prototype, `exports` or an object
+literal of the module; every other function is only a scope.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tree_sitter import Node
+
+from concordance.base.model import Kind
+from concordance.extract import trees, typed_flow
+from concordance.extract.draft import Definition, Draft
+from concordance.extract.ecmascript.modules import note_exports, note_imports
+from concordance.extract.ecmascript.signatures import bases, head, parameters
+from concordance.extract.text.source_text import Source
+
+_LONG = 100  # a value longer than this, or of several lines, is no part of a signature
+_FUNCTIONS = frozenset(("arrow_function", "function_expression", "generator_function"))
+_KEYWORD = re.compile(rb"(?:\b(?:const|let|var)\s+)\Z")
+_SPACE = re.compile(rb"(?:\s|/\*.*?\*/|//[^\n]*\n)*", re.S)
+_GLOBAL = frozenset(("exports", "module.exports", "window", "global", "globalThis", "self", "root"))
+_SIGNATURES = frozenset(("function_signature", "method_signature"))
+_MEMBERS = frozenset(("method_definition", "method_signature", "abstract_method_signature", "pair"))
+_LITERALS = frozenset(("string", "number", "object", "array", "template_string", "new_expression", "true", "false"))
+
+
+def describe(source: Source, node: Node, definition: Definition) -> None:
+    """Completes a definition from its node; what turns out to be none is left without a kind."""
+    kind = node.type
+    _name(node, definition)
+    if kind == "variable_declarator":
+        _describe_variable(source, node, definition)
+    elif kind == "assignment_expression":
+        _describe_assignment(source, node, definition)
+    elif kind in _FUNCTIONS or kind in ("class", "object"):
+        _describe_default(source, node, definition)
+    else:
+        modifiers, start = head(node)
+        definition.modifiers = modifiers
+        body = node.child_by_field_name("value" if kind == "pair" else "body")
+        definition.signature = _signature(source, node, start, body)
+        if definition.kind in (Kind.CLASS, Kind.INTERFACE):
+            definition.bases = bases(node)
+            if body is not None:
+                definition.opens = (body.start_byte, node.end_byte)
+        elif kind == "pair" and body is not None and definition.kind == Kind.METHOD:
+            definition.modifiers = head(body)[0]
+            definition.signature = _signature(source, node, start, body.child_by_field_name("body"))
+            _describe_function(source, body, definition)
+        elif kind in _MEMBERS or definition.kind == Kind.FUNCTION:
+            _describe_function(source, node, definition)
+            definition.declaration = kind in _SIGNATURES
+            if "get" in modifiers or "set" in modifiers:
+                definition.kind = Kind.PROPERTY
+        else:
+            _describe_field(source, node, definition, start)
+
+
+def _name(node: Node, definition: Definition) -> None:
+    """A name in quotes or brackets, or none at all, does not stand in the text as a name."""
+    if definition.name[:1] in ("'", '"', "[", "`") or definition.name[:1].isdigit():
+        definition.occurs = False
+        if definition.name[0] in "'\"`":
+            definition.name = definition.name[1:-1]
+        else:
+            definition.name = trees.one_line(definition.name)
+    elif node.type == "index_signature":
+        definition.name = trees.one_line(trees.text(node).partition("]")[0]) + "]"
+        definition.occurs = False
+    elif node.type in ("internal_module", "module") and "." in definition.name:
+        *outer, definition.name = "".join(definition.name.split()).split(".")
+        definition.within = tuple(outer)
+        definition.occurs = False
+
+
+def _describe_function(source: Source, node: Node, definition: Definition) -> None:
+    """What a function node says, whatever it is bound to."""
+    definition.parameters = parameters(node)
+    returned = node.child_by_field_name("return_type")
+    if returned is not None:
+        definition.returns = trees.one_line(trees.text(returned)).removeprefix(":").strip()
+    first = node.child_by_field_name("type_parameters") or node.child_by_field_name("parameters")
+    if node.type in _FUNCTIONS:
+        definition.opens = (node.start_byte, node.end_byte)
+    elif first is not None:
+        definition.opens = (first.start_byte, node.end_byte)
+
+
+def _describe_class(value: Node, definition: Definition) -> None:
+    definition.kind = Kind.CLASS
+    definition.bases = bases(value)
+    definition.opens = (value.start_byte, value.end_byte)
+
+
+def _signature(source: Source, node: Node, start: int, body: Node | None) -> str:
+    end = body.start_byte if body is not None else node.end_byte
+    return trees.one_line(source.slice(start, end)).removesuffix("=>").rstrip(" {:;=,")
+
+
+def _bound_signature(source: Source, node: Node, value: Node) -> str:
+    """The signature of a name that a function or a class is bound to."""
+    return _signature(source, node, node.start_byte, value.child_by_field_name("body"))
+
+
+def _describe_variable(source: Source, node: Node, definition: Definition) -> None:
+    value = node.child_by_field_name("value")
+    while value is not None and value.type == "parenthesized_expression" and value.named_child_count:
+        value = value.named_children[-1]
+    keyword = _KEYWORD.search(source.data, max(0, node.start_byte - 12), node.start_byte)
+    before = f"{keyword[0].decode().strip()} " if keyword else ""
+    if keyword:
+        definition.start = keyword.start()
+    kind = node.child_by_field_name("type")
+    definition.returns = trees.one_line(trees.text(kind)).removeprefix(":").strip() if kind is not None else ""
+    if value is not None and value.type in _FUNCTIONS:
+        definition.kind = Kind.FUNCTION
+        definition.modifiers = head(value)[0]
+        definition.signature = before + _bound_signature(source, node, value)
+        _describe_function(source, value, definition)
+    elif value is not None and value.type == "class":
+        definition.signature = before + _bound_signature(source, node, value)
+        _describe_class(value, definition)
+    else:
+        if value is not None and _is_require(value):
+            definition.kind = ""
+        definition.signature = before + _value_signature(source, node, value, node.start_byte)
+
+
+def _value_signature(source: Source, node: Node, value: Node | None, start: int) -> str:
+    if value is not None and (value.end_byte - value.start_byte > _LONG or b"\n" in (value.text or b"")):
+        return _signature(source, node, start, value)
+    return trees.one_line(source.slice(start, node.end_byte)).rstrip(" ;,")
+
+
+def _is_require(value: Node) -> bool:
+    while value.type == "member_expression":
+        inner = value.child_by_field_name("object")
+        if inner is None:
+            return False
+        value = inner
+    called = value.child_by_field_name("function") if value.type == "call_expression" else None
+    return called is not None and called.text == b"require"
+
+
+def _describe_field(source: Source, node: Node, definition: Definition, start: int) -> None:
+    value = node.child_by_field_name("value")
+    if value is not None and value.type in _FUNCTIONS and definition.kind == Kind.FIELD:
+        definition.kind = Kind.METHOD
+        definition.modifiers += head(value)[0]
+        definition.signature = _signature(source, node, start, value.child_by_field_name("body"))
+        _describe_function(source, value, definition)
+        return
+    kind = node.child_by_field_name("type")
+    definition.returns = trees.one_line(trees.text(kind)).removeprefix(":").strip() if kind is not None else ""
+    if node.type != "pair" and definition.kind != Kind.ENUM and definition.kind != Kind.NAMESPACE:
+        definition.signature = _value_signature(source, node, value, start)
+
+
+def _describe_assignment(source: Source, node: Node, definition: Definition) -> None:
+    """`Thing.prototype.name = function …` and its like; the assigned thing must be new, not another name for one."""
+    left, value = node.child_by_field_name("left"), node.child_by_field_name("right")
+    receiver = left.child_by_field_name("object") if left is not None else None
+    if value is None or receiver is None or not definition.name.replace("$", "_").isidentifier():
+        definition.kind = ""
+        return
+    path = "".join(trees.text(receiver).split())
+    exported = path in ("exports", "module.exports") or (path == "module" and definition.name == "exports")
+    if value.type not in _FUNCTIONS and value.type != "class":
+        definition.kind = Kind.VARIABLE if exported and value.type in _LITERALS and path != "module" else ""
+        if path.endswith(".prototype") and value.type in ("identifier", "assignment_expression"):
+            definition.kind = Kind.METHOD
+            definition.within = tuple(path.removesuffix(".prototype").split("."))
+        definition.signature = _value_signature(source, node, value, node.start_byte)
+        return
+    definition.signature = _bound_signature(source, node, value)
+    definition.modifiers = head(value)[0]
+    definition.kind = Kind.FUNCTION if exported or path in _GLOBAL else Kind.METHOD
+    if definition.kind == Kind.METHOD:
+        if not re.fullmatch(r"[\w$]+(?:\.[\w$]+)*", path) or path == "this":
+            definition.kind = ""
+            return
+        definition.within = tuple(part for part in path.split(".") if part != "prototype")
+    if path == "module":
+        own = value.child_by_field_name("name")
+        definition.name = trees.text(own) if own is not None else "exports"
+        definition.occurs = False
+    if value.type == "class":
+        _describe_class(value, definition)
+    else:
+        _describe_function(source, value, definition)
+
+
+def _describe_default(source: Source, node: Node, definition: Definition) -> None:
+    """What `export default` is given without a declaration."""
+    own = node.child_by_field_name("name")
+    definition.name = trees.text(own) if own is not None else "default"
+    definition.occurs = False
+    if node.type == "object":
+        definition.signature = "default"
+        return
+    definition.modifiers, start = head(node)
+    definition.signature = _signature(source, node, start, node.child_by_field_name("body"))
+    if node.type == "class":
+        _describe_class(node, definition)
+    else:
+        _describe_function(source, node, definition)
+
+
+def read(source: Source, grammar: trees.Grammar) -> Draft:
+    """One file of JavaScript or TypeScript."""
+    draft, _, found = trees.read(source, grammar)
+    draft.definitions = _chosen(draft, found)
+    _note_patterns(draft, found)
+    _note_scopes(draft, found)
+    _note_decorators(draft, found)
+    note_imports(draft, found)
+    offered = note_exports(draft, found)
+    _note_nesting(draft, offered)
+    draft.weave = typed_flow.weave
+    return draft
+
+
+def _chosen(draft: Draft, found: dict[str, list[Node]]) -> list[Definition]:
+    """Each definition once, for one thing may match as a function and as a constant; and only true ones.
+
+    A function that is set as a member inside of another function is a definition if it is the
+    module's, a prototype's or that of a function or class of this file; else it is a mere value.
+    """
+    top = {node.start_byte for node in found.get("top", ())}
+    own = {d.name for d in draft.definitions if d.kind in (Kind.FUNCTION, Kind.CLASS)}
+    seen: set[int] = set()
+    kept = []
+    for d in draft.definitions:
+        if not d.kind or d.at in seen:
+            continue
+        if d.within and d.kind in (Kind.METHOD, Kind.CLASS) and d.start not in top:
+            path = d.signature.partition("=")[0]
+            if d.within[0] not in own and ".prototype." not in path:
+                continue
+        seen.add(d.at)
+        kept.append(d)
+    return kept
+
+
+def _note_patterns(draft: Draft, found: dict[str, list[Node]]) -> None:
+    """Names that are taken apart from a value, and names that are none."""
+    data = draft.source.data
+    for node in found.get("assigned", ()):
+        draft.bound.difference_update([at for at in _inside(draft, node) if at in draft.bound])
+    required = {node.start_byte for node in found.get("require.declarator", ())}
+    constant = {node.start_byte for node in found.get("constant", ())}
+    for node in found.get("pattern", ()):
+        pattern = node.child_by_field_name("name")
+        if pattern is None or node.start_byte in required:
+            continue
+        keyword = _KEYWORD.search(data, max(0, node.start_byte - 12), node.start_byte)
+        kind = Kind.CONSTANT if node.start_byte in constant else Kind.VARIABLE
+        for at in sorted(at for at in _inside(draft, pattern) if at in draft.bound):
+            name = draft.source.slice(at, draft.ends[at])
+            start = keyword.start() if keyword else node.start_byte
+            words = trees.one_line(trees.text(pattern))
+            signature = f"{keyword[0].decode().strip() if keyword else ''} {words}".strip()
+            draft.define(kind, name, at, start, node.end_byte, signature=signature, nests=False)
+    draft.sent.update((node.start_byte, "hoist") for node in found.get("hoist", ()))
+    # A tag in small letters is an element of the page, not a name of the program.
+    tags = [node.start_byte for node in found.get("tag", ())]
+    draft.forget(at for at in tags if data[at : at + 1].islower())
+
+
+def _inside(draft: Draft, node: Node) -> list[int]:
+    """The starts of the names inside a pattern."""
+    found, pending = [], [node]
+    while pending:
+        here = pending.pop()
+        if here.start_byte in draft.ends and here.end_byte == draft.ends[here.start_byte]:
+            found.append(here.start_byte)
+        pending.extend(here.named_children)
+    return found
+
+
+def _note_scopes(draft: Draft, found: dict[str, list[Node]]) -> None:
+    bodies = {node.start_byte for node in found.get("body", ())}
+    draft.scopes.extend(
+        (node.start_byte, node.end_byte, "block") for node in found.get("block", ()) if node.start_byte not in bodies
+    )
+    taken = {d.opens[0] for d in draft.definitions if d.opens is not None}
+    for node in found.get("lambda", ()):
+        first: Node | None = node
+        if node.type == "method_definition":
+            first = node.child_by_field_name("type_parameters") or node.child_by_field_name("parameters")
+        if first is not None and first.start_byte not in taken:
+            draft.scopes.append((first.start_byte, node.end_byte, "lambda"))
+    draft.scopes.extend(
+        (node.start_byte, node.end_byte, "class") for node in found.get("class", ()) if node.start_byte not in taken
+    )
+    ends = {d.at + len(d.name.encode()): d.end for d in draft.definitions} if "generic" in found else {}
+    for node in found.get("generic", ()):
+        if node.start_byte in ends:
+            draft.scopes.append((node.start_byte, ends[node.start_byte], "block"))
+
+
+def _note_decorators(draft: Draft, found: dict[str, list[Node]]) -> None:
+    """TypeScript's grammar sets a method's decorators beside it; `declare` stands around what it speaks of."""
+    before: dict[int, Node] = {}
+    for node in found.get("decorator", ()):
+        match = _SPACE.match(draft.source.data, node.end_byte)
+        before[match.end() if match else node.end_byte] = node
+    ambient = {node.named_children[0].start_byte: node for node in found.get("ambient", ()) if node.named_child_count}
+    for d in draft.definitions if before or ambient else ():
+        while d.start in before:
+            node = before[d.start]
+            d.start = node.start_byte
+            d.modifiers = (trees.one_line(trees.text(node)), *d.modifiers)
+        if d.start in ambient:
+            d.start = ambient[d.start].start_byte
+            d.modifiers = ("declare", *d.modifiers)
+            d.declaration = True
+
+
+def _note_nesting(draft: Draft, offered: frozenset[str] | None) -> None:
+    """What is public, and whose member a constructor's `private x` is."""
+    stack: list[Definition] = []
+    for d in sorted(draft.definitions, key=lambda d: (d.start, -d.end, d.at)):
+        while stack and stack[-1].end <= d.start:
+            stack.pop()
+        parent = stack[-1] if stack else None
+        hidden = d.name.startswith(("_", "#")) or "private" in d.modifiers or "protected" in d.modifiers
+        if parent is None:
+            top = d.within[0] if d.within else d.name
+            quoted = d.kind == Kind.NAMESPACE and not d.occurs  # declare module "name"
+            d.public = not hidden if offered is None else top in offered or quoted
+        elif parent.kind == Kind.METHOD and d.kind == Kind.FIELD:
+            d.owner = next((outer for outer in reversed(stack) if outer.kind == Kind.CLASS), None)
+            d.public = not hidden
+        elif parent.kind in (Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY):
+            d.public = False
+        elif parent.kind == Kind.NAMESPACE:
+            d.public = parent.declaration or "export" in d.modifiers
+            d.declaration = parent.declaration or d.declaration
+        else:
+            d.public = not hidden
+            d.declaration = d.declaration and not (d.kind == Kind.METHOD and parent.kind in (Kind.INTERFACE, Kind.TYPE))
+            if d.kind == Kind.PROPERTY and parent.kind in (Kind.INTERFACE, Kind.TYPE):
+                d.declaration = False
+        if d.nests:
+            stack.append(d)

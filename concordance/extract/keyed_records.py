@@ -1,0 +1,103 @@
+"""The items of a keyed file's sequences as records: each key with its value as it is written.
+
+In: the definitions that `keyed.py` made of a YAML or JSON file. Out: `Entry`s of the sequences that are not inside
+another item, in the order of the text. Tables that a program reads (operators, kernels, formulas) are such
+sequences, and what they mean is a bridge's to say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from concordance.base.model import Kind
+from concordance.extract.draft import Definition
+from concordance.extract.rule_context import Look
+
+_COMMENT = re.compile(r"(?m)(?:^|[ \t])#.*$")
+_BLOCK = re.compile(r"[|>][-+\d]*[ \t]*(?:#.*)?\n")
+_COLON = re.compile(rb"[\"']?(?<!\s)\s*+:")
+
+
+@dataclass(slots=True)
+class Field:
+    """A key and its value; of a value that is a mapping, the keys in it."""
+
+    name: str
+    at: int
+    value: str
+    value_at: int
+    within: list[Field] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Entry:
+    """An item that is named, with its keys."""
+
+    name: str
+    at: int  # of the name
+    fields: list[Field]
+    outermost: bool  # whether the sequence is the file's own, not a value of a key
+
+    def value(self, name: str) -> str:
+        """The value of a key, "" for none."""
+        return next((one.value for one in self.fields if one.name == name), "")
+
+    def field(self, name: str) -> Field | None:
+        """A key with its value."""
+        return next((one for one in self.fields if one.name == name), None)
+
+
+def entries(look: Look) -> Iterator[Entry]:
+    """The named items of a file's sequences, those inside other items apart."""
+    rows = sorted((d for d in look.draft.definitions if d.kind == Kind.KEY), key=lambda d: (d.start, -d.end, d.at))
+    place = 0
+    covered = 0  # the end of the last outermost mapping
+    while place < len(rows):
+        item = rows[place]
+        end = place + 1
+        if _is_item(item, rows[end : end + 1]):
+            while end < len(rows) and rows[end].start < item.end:
+                end += 1
+            fields = _fields(look, rows[place + 1 : end])
+            yield Entry(item.name, item.at, fields, item.start >= covered)
+        else:
+            covered = max(covered, item.end)
+        place = end
+
+
+def _is_item(row: Definition, following: list[Definition]) -> bool:
+    """Whether a definition is an item of a sequence: its name stands in one of its keys' values."""
+    return row.at > row.start and bool(following) and following[0].start < row.end and row.at > following[0].at
+
+
+def _fields(look: Look, rows: list[Definition]) -> list[Field]:
+    """The keys of a mapping, each with those inside it."""
+    found: list[Field] = []
+    around: list[tuple[int, Field]] = []
+    for row in rows:
+        while around and around[-1][0] <= row.start:
+            around.pop()
+        one = _field(look, row)
+        (around[-1][1].within if around else found).append(one)
+        around.append((row.end, one))
+    return found
+
+
+def _field(look: Look, row: Definition) -> Field:
+    source = look.source
+    colon = _COLON.search(look.data, row.at + len(row.name.encode()), row.end)
+    start = colon.end() if colon else row.end
+    while start < row.end and look.data[start : start + 1].isspace():
+        start += 1
+    return Field(row.name, row.at, _text(source.slice(start, row.end)), start)
+
+
+def _text(written: str) -> str:
+    """A value on one line, without quotes and comments."""
+    block = _BLOCK.match(written)
+    if block is None and written[:1] in ("'", '"') and written[-1:] == written[:1] and len(written) > 1:
+        return " ".join(written[1:-1].split())
+    words = written[block.end() :] if block else _COMMENT.sub("", written)
+    return " ".join(words.split())

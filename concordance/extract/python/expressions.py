@@ -1,0 +1,266 @@
+"""What a Python expression is made of, as expressions of a file's flow.
+
+In: a node of the tree. Out: the number of an expression, 0 where nothing can be said of its value.
+Only what leads to a definition is kept: a call's function and first argument, a container's first
+element; of arithmetic the method that does it.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from tree_sitter import Node
+
+from concordance.base.model import Op
+from concordance.extract.draft import innermost
+from concordance.extract.flow import Weave
+from concordance.extract.text.source_text import Source
+
+_OPERATORS = {
+    "+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__", "//": "__floordiv__", "%": "__mod__",
+    "@": "__matmul__", "**": "__pow__", "&": "__and__", "^": "__xor__", "<<": "__lshift__", ">>": "__rshift__",
+}  # fmt: skip
+_SIGNS = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
+_PLAIN = {
+    "string": "str", "concatenated_string": "str", "integer": "int", "float": "float", "true": "bool", "false": "bool",
+    "comparison_operator": "bool", "not_operator": "bool",
+}  # fmt: skip
+_HOLDERS = {
+    "list": "list", "set": "set", "tuple": "tuple", "expression_list": "tuple", "list_comprehension": "list",
+    "set_comprehension": "set", "generator_expression": "Iterator",
+}  # fmt: skip
+_DEEPEST = 60  # how deep an expression is followed: what is nested deeper leads nowhere that a reader would go
+
+
+class Values:
+    """Builds the values of one file."""
+
+    def __init__(self, woven: Weave, source: Source) -> None:
+        self.woven, self.source = woven, source
+        self.depth = 0
+
+    def value(self, node: Node | None) -> int:
+        """The value of an expression."""
+        if node is None or self.depth > _DEEPEST:
+            return 0
+        kind = node.type
+        if kind in ("identifier", "attribute"):
+            return self.woven.ending(node.end_byte)
+        self.depth += 1
+        try:
+            return self._value(node, kind)
+        finally:
+            self.depth -= 1
+
+    def _value(self, node: Node, kind: str) -> int:
+        expression = self.woven.expression
+        if kind == "call":
+            return self._call(node)
+        if kind == "subscript":
+            base = self.value(node.child_by_field_name("value"))
+            return expression(Op.ITEM, base, self._index(node) + 1) if base else 0
+        if kind in ("await", "parenthesized_expression", "list_splat", "type", "expression_statement"):
+            return self.value(node.named_children[0]) if node.named_child_count else 0
+        if kind in _PLAIN:
+            return expression(Op.LITERAL, self.woven.word(_PLAIN[kind]))
+        if kind in _HOLDERS:
+            return self._holder(node, kind)
+        if kind in ("dictionary", "dictionary_comprehension"):
+            return self._dictionary(node)
+        if kind == "conditional_expression" and node.named_child_count == 3:
+            return self.woven.either((self.value(node.named_children[0]), self.value(node.named_children[2])))
+        if kind == "boolean_operator":
+            sides = node.child_by_field_name("left"), node.child_by_field_name("right")
+            return self.woven.either(map(self.value, sides))
+        if kind in ("binary_operator", "unary_operator"):
+            return self._operator(node, kind)
+        if kind == "named_expression":
+            return self.value(node.child_by_field_name("value"))
+        return self.type(node) if kind in ("generic_type", "union_type", "member_type") else 0
+
+    def _operator(self, node: Node, kind: str) -> int:
+        sign = node.child_by_field_name("operator")
+        written = sign.type if sign is not None else ""
+        if kind == "unary_operator":
+            side, method = self.value(node.child_by_field_name("argument")), _SIGNS.get(written, "")
+        elif written == "|":  # of types, or of values that know it
+            sides = node.child_by_field_name("left"), node.child_by_field_name("right")
+            return self.woven.either(map(self.value, sides))
+        else:
+            side, method = self.value(node.child_by_field_name("left")), _OPERATORS.get(written, "")
+        if not side or not method:
+            return 0
+        member = self.woven.expression(Op.MEMBER, side, self.woven.word(method))
+        return self.woven.expression(Op.CALL, member)
+
+    def _call(self, node: Node) -> int:
+        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if function is None:
+            return 0
+        if function.type == "identifier" and function.text == b"super":
+            return self._super(function)
+        called = self.value(function)
+        if not called:
+            return 0
+        first = _first(arguments) if arguments is not None and arguments.type == "argument_list" else None
+        given = self.value(first) if first is not None and first.type != "keyword_argument" else 0
+        return self.woven.expression(Op.CALL, called, given + 1 if given else 0)
+
+    def _super(self, function: Node) -> int:
+        place = self.woven.by_end.get(function.end_byte)
+        scope = self.woven.names.scope[place] if place is not None else -1
+        while scope >= 0 and self.woven.scopes[scope].kind != "class":
+            scope = self.woven.scopes[scope].parent
+        return self.woven.expression(Op.SUPER, self.woven.scopes[scope].symbol + 1) if scope >= 0 else 0
+
+    def _index(self, node: Node) -> int:
+        """What stands in the brackets of a subscript."""
+        return self._pairs(node.children_by_field_name("subscript"))
+
+    def _pairs(self, nodes: list[Node]) -> int:
+        """One value, or several in a row."""
+        if len(nodes) == 1 and nodes[0].type != "tuple":
+            return self.type(nodes[0])
+        if len(nodes) == 1:
+            nodes = nodes[0].named_children
+        found = 0
+        for node in reversed(nodes[:8]):  # nobody unpacks more by name
+            found = self.woven.expression(Op.PAIR, self.type(node), found + 1 if found else 0)
+        return found
+
+    def _holder(self, node: Node, kind: str) -> int:
+        expression, name = self.woven.expression, self.woven.word(_HOLDERS[kind])
+        if kind in ("tuple", "expression_list"):
+            found = 0
+            for child in reversed(node.named_children[:8]):
+                found = expression(Op.PAIR, self.value(child), found + 1 if found else 0)
+            return expression(Op.LITERAL, name, found + 1 if found else 0)
+        first = _first(node)
+        held = self.value(first) if first is not None else 0
+        return expression(Op.LITERAL, name, held + 1 if held else 0)
+
+    def _dictionary(self, node: Node) -> int:
+        expression = self.woven.expression
+        pair = _first(node)
+        held = 0
+        if pair is not None and pair.type == "pair":
+            key, value = self.value(pair.child_by_field_name("key")), self.value(pair.child_by_field_name("value"))
+            if value or key:
+                held = expression(Op.PAIR, key, expression(Op.PAIR, value) + 1)
+        return expression(Op.LITERAL, self.woven.word("dict"), held + 1 if held else 0)
+
+    # --- types -------------------------------------------------------------------------------
+
+    def of_type(self, node: Node) -> int:
+        """A value of the type that an annotation names."""
+        named = self.type(node)
+        return self.woven.expression(Op.OF_TYPE, named) if named else 0
+
+    def type(self, node: Node) -> int:
+        """What an annotation names."""
+        kind = node.type
+        if kind == "type" and node.named_child_count:
+            return self.type(node.named_children[0])
+        if kind == "generic_type" and node.named_child_count:
+            base = self.value(node.named_children[0])
+            arguments = [c for child in node.named_children[1:] for c in child.named_children]
+            return self.woven.expression(Op.ITEM, base, self._pairs(arguments) + 1) if base else 0
+        if kind == "union_type" or (kind == "binary_operator" and self._is_union(node)):
+            return self.woven.either(map(self.type, node.named_children))
+        if kind == "member_type":
+            return self.woven.ending(node.end_byte)
+        if kind == "string":
+            return self._quoted(node)
+        if kind == "none":
+            return 0
+        return self.value(node)
+
+    @staticmethod
+    def _is_union(node: Node) -> bool:
+        sign = node.child_by_field_name("operator")
+        return sign is not None and sign.type == "|"
+
+    def _quoted(self, node: Node) -> int:
+        """A type in quotes, which is read when everything is defined."""
+        written = (node.text or b"").decode("utf-8", "replace").strip("rRuU").strip("\"'")
+        if len(written) > 500:
+            return 0
+        try:
+            tree = ast.parse(written.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return 0
+        scope = self._scope_at(node.start_byte)
+        return self._parsed(tree, scope)
+
+    def _scope_at(self, at: int) -> int:
+        return innermost([at], self.woven.intervals)[0]
+
+    def _parsed(self, tree: ast.expr, scope: int) -> int:
+        expression, word = self.woven.expression, self.woven.word
+        if isinstance(tree, ast.Name):
+            return expression(*self._looked_up(word(tree.id), scope))
+        if isinstance(tree, ast.Attribute):
+            base = self._parsed(tree.value, scope)
+            return expression(Op.MEMBER, base, word(tree.attr)) if base else 0
+        if isinstance(tree, ast.Subscript):
+            base = self._parsed(tree.value, scope)
+            parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
+            found = 0
+            if len(parts) == 1:
+                found = self._parsed(parts[0], scope)
+            else:
+                for part in reversed(parts[:8]):
+                    found = expression(Op.PAIR, self._parsed(part, scope), found + 1 if found else 0)
+            return expression(Op.ITEM, base, found + 1) if base else 0
+        if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.BitOr):
+            return self.woven.either((self._parsed(tree.left, scope), self._parsed(tree.right, scope)))
+        return 0
+
+    def _looked_up(self, name: int, scope: int) -> tuple[int, int, int]:
+        """A name in a scope: the variable of the nearest scope that binds it, or one that nothing here binds."""
+        at = scope
+        while at >= 0:
+            if (at, name) in self.woven.variables and (at == scope or self.woven.scopes[at].kind != "class"):
+                return Op.NAME, self.woven.variables[at, name], 0
+            at = self.woven.scopes[at].parent
+        return Op.LOOKUP, name, 0
+
+    # --- what statements bind ----------------------------------------------------------------
+
+    def each(self, node: Node) -> int:
+        """What a loop over an expression gives."""
+        value = self.value(node)
+        return self.woven.expression(Op.EACH, value) if value else 0
+
+    def entered(self, node: Node) -> int:
+        """What `with` gives."""
+        value = self.value(node)
+        return self.woven.expression(Op.ENTER, value) if value else 0
+
+    def caught(self, node: Node) -> int:
+        """What `except` gives."""
+        return self.instance(node)
+
+    def instance(self, node: Node) -> int:
+        """A value of a class, or of one of several in a row."""
+        if node.type == "tuple":
+            return self.woven.either(map(self.instance, node.named_children))
+        named = self.type(node)
+        return self.woven.expression(Op.OF_TYPE, named) if named else 0
+
+    def starred(self, star: str, value: int) -> int:
+        """The value of a parameter that takes the rest."""
+        if not star.endswith("_splat_pattern"):
+            return value
+        holder = "dict" if star == "dictionary_splat_pattern" else "tuple"
+        expression = self.woven.expression
+        held = value
+        if value and holder == "dict":
+            held = expression(Op.PAIR, 0, expression(Op.PAIR, value) + 1)
+        if value and holder == "tuple":
+            return expression(Op.LITERAL, self.woven.word("list"), held + 1)
+        return expression(Op.LITERAL, self.woven.word(holder), held + 1 if held else 0)
+
+
+def _first(node: Node) -> Node | None:
+    return node.named_child(0) if node.named_child_count else None

@@ -1,0 +1,365 @@
+"""Python's flow: what is bound to each name, so that the linker can say what an attribute hangs on.
+
+In: the captures of the Python query, and the names with their scopes. Out: bindings by assignment,
+annotation, loop, `with`, parameter, `isinstance` and `self`; returns, bases and decorators of
+symbols. A name that is bound more than once means, where it stands, what was bound to it last.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+
+from tree_sitter import Node
+
+from concordance.base.model import Given, Op
+from concordance.extract.draft import Draft, innermost
+from concordance.extract.flow import Site, Weave
+from concordance.extract.python import fixtures
+from concordance.extract.python.expressions import Values
+from concordance.extract.python.occurrences import Captures
+
+_CLOSED = frozenset(("return_statement", "raise_statement", "continue_statement", "break_statement"))
+_PATTERNS = frozenset(("pattern_list", "tuple_pattern", "list_pattern", "tuple", "list", "expression_list"))
+
+# A place where something is bound: from which offset on, the variable, and what makes its value
+# when all names have their expressions; whether it holds inside of its block only, and that block.
+Pending = tuple[int, int, Callable[[], int], bool, tuple[int, int] | None]
+
+
+def weave(draft: Draft, woven: Weave, root: Node, found: Captures) -> None:
+    """Gives a file its flow."""
+    _PythonFlow(draft, woven, root, found).run()
+
+
+class _PythonFlow:
+    def __init__(self, draft: Draft, woven: Weave, root: Node, found: Captures) -> None:
+        self.draft, self.woven, self.root, self.found = draft, woven, root, found
+        self.values = Values(woven, draft.source)
+        self.pending: list[Pending] = []
+        self.members: list[tuple[int, int, Callable[[], int]]] = []  # class scope, name, value
+
+    def run(self) -> None:
+        """Bindings first, without their values; then the names; then the values."""
+        found, woven = self.found, self.woven
+        for node in found.get("assignment", ()):
+            self._assignment(node)
+        for node in found.get("loop", ()):
+            self._loop(node)
+        for node in found.get("as", ()):
+            self._as(node)
+        for node in found.get("named", ()):
+            self._named(node)
+        functions = self._functions()
+        for node, symbol in functions:
+            self._parameters(node, symbol)
+        self._narrowings()
+        self._place()
+        receivers = {node.end_byte: node for node in found.get("receiver", ())}
+        woven.weave(lambda place: self._receiver(receivers, place), woven.reaching)
+        woven.define()
+        woven.bring_in()
+        self._modules()
+        self._fill()
+        self._classes()
+        self._returns(functions)
+        fixtures.say(woven)
+
+    # --- where names are bound ---------------------------------------------------------------
+
+    def _variable(self, node: Node) -> int | None:
+        """The variable of a name that a statement binds."""
+        place = self.woven.by_end.get(node.end_byte)
+        if place is None or not self.woven.names.bound[place]:
+            return None
+        return self.woven.variable(self.woven.names.bound[place] - 1, self.woven.names.name[place])
+
+    def _bind(self, target: Node, at: int, value: Callable[[], int]) -> None:
+        """Notes that a target is bound from an offset on; a pattern binds its parts."""
+        kind = target.type
+        if kind == "identifier":
+            variable = self._variable(target)
+            if variable is not None:
+                self.pending.append((at, variable, value, False, None))
+        elif kind == "attribute":
+            self._bind_member(target, value)
+        elif kind in _PATTERNS:
+            for n, part in enumerate(target.named_children):
+                self._bind(part, at, lambda n=n: self._part(value(), n))  # type: ignore[misc]
+        elif kind in ("parenthesized_expression", "as_pattern_target") and target.named_child_count == 1:
+            self._bind(target.named_children[0], at, value)
+        elif kind in ("list_splat_pattern", "list_splat"):
+            self._bind(target.named_children[0], at, lambda: 0)
+
+    def _part(self, value: int, n: int) -> int:
+        return self.woven.expression(Op.PART, value, n) if value else 0
+
+    def _bind_member(self, target: Node, value: Callable[[], int]) -> None:
+        """`self.x = …` in a method binds a member of its class."""
+        receiver, name = target.child_by_field_name("object"), target.child_by_field_name("attribute")
+        if receiver is None or name is None or receiver.type != "identifier":
+            return
+        place = self.woven.by_end.get(receiver.end_byte)
+        if place is None or not self.woven.names.bound[place]:
+            return
+        home = self.woven.scopes[self.woven.names.bound[place] - 1]
+        if home.kind != "function" or home.symbol < 0 or home.parent < 0:
+            return
+        method = self.woven.symbols[home.symbol]
+        around = self.woven.scopes[home.parent]
+        if around.kind != "class" or not method.parameters or "staticmethod" in method.modifiers:
+            return
+        if method.parameters[0].name == self.woven.names.table[self.woven.names.name[place]]:
+            member = self.woven.names.name[self.woven.by_end[name.end_byte]]
+            self.members.append((home.parent, member, value))
+
+    def _assignment(self, node: Node) -> None:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        typed = node.child_by_field_name("type")
+        if left is None or (right is None and typed is None):
+            return
+        self._bind(left, node.end_byte, lambda: self._assigned(typed, right))
+
+    def _assigned(self, typed: Node | None, right: Node | None) -> int:
+        values = self.values
+        if typed is not None:
+            declared = values.of_type(typed)
+            if declared:
+                return declared
+        if right is not None and right.type == "assignment":  # a = b = c
+            inner = right.child_by_field_name("right")
+            return self._assigned(None, inner)
+        return values.value(right)
+
+    def _loop(self, node: Node) -> None:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is not None and right is not None:
+            at = right.end_byte if node.type == "for_statement" else 0
+            self._bind(left, at, lambda: self.values.each(right))
+
+    def _as(self, node: Node) -> None:
+        """`with x as y`, `except E as y`."""
+        if node.named_child_count < 2:
+            return
+        value, target = node.named_children[0], node.named_children[-1]
+        around = node.parent
+        caught = around is not None and around.type in ("except_clause", "except_group_clause")
+        make = self.values.caught if caught else self.values.entered
+        self._bind(target, target.end_byte, lambda: make(value))
+
+    def _named(self, node: Node) -> None:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is not None and value is not None:
+            self._bind(name, node.end_byte, lambda: self.values.value(value))
+
+    def _functions(self) -> list[tuple[Node, int]]:
+        """The functions' nodes with their symbols."""
+        found = []
+        for node in self.found.get("function", ()):
+            name = node.child_by_field_name("name")
+            symbol = self.woven.defined.get(name.start_byte) if name is not None else None
+            if symbol is not None:
+                found.append((node, symbol))
+        return found
+
+    def _parameters(self, node: Node, symbol: int) -> None:
+        parameters = node.child_by_field_name("parameters")
+        count = 0
+        for child in parameters.named_children if parameters is not None else ():
+            kind = child.type
+            if kind in ("keyword_separator", "positional_separator", "comment"):
+                continue
+            name = child
+            while name.type != "identifier" and name.named_child_count:
+                name = name.child_by_field_name("name") or name.named_children[0]
+            variable = self._variable(name)
+            if variable is not None:
+                value = self._parameter(child, symbol, count)
+                self.pending.append((name.end_byte, variable, value, False, (node.start_byte, node.end_byte)))
+            count += 1
+
+    def _parameter(self, child: Node, symbol: int, place: int) -> Callable[[], int]:
+        typed, default = child.child_by_field_name("type"), child.child_by_field_name("value")
+        first = child.named_children[0] if child.named_child_count else child
+        star = child.type if child.type.endswith("_splat_pattern") else first.type
+        if typed is not None:
+            return lambda: self.values.starred(star, self.values.of_type(typed)) or self._unsaid(symbol, place)
+        if star.endswith("_splat_pattern"):
+            return lambda: self.values.starred(star, 0)
+        if default is not None:
+            return lambda: self.values.value(default) or self._unsaid(symbol, place)
+        return lambda: self._unsaid(symbol, place)
+
+    def _unsaid(self, symbol: int, place: int) -> int:
+        return self.woven.expression(Op.PARAMETER, symbol, place)
+
+    # --- narrowing ---------------------------------------------------------------------------
+
+    def _narrowings(self) -> None:
+        """`isinstance(x, C)` says what x is where it must hold."""
+        data = self.draft.source.data
+        at = data.find(b"isinstance(")
+        while at >= 0:
+            name = self.root.descendant_for_byte_range(at, at + 10)
+            call = name.parent if name is not None and name.type == "identifier" else None
+            if call is not None and call.type == "call":
+                self._narrowing(call)
+            at = data.find(b"isinstance(", at + 11)
+
+    def _narrowing(self, call: Node) -> None:
+        arguments = call.child_by_field_name("arguments")
+        if arguments is None or arguments.named_child_count < 2 or arguments.named_children[0].type != "identifier":
+            return
+        variable = self._variable(arguments.named_children[0])
+        if variable is None:
+            return
+        kind = arguments.named_children[1]
+        for block in _holds(call):
+            self.pending.append((block[0], variable, lambda: self.values.instance(kind), True, block))
+
+    # --- from bindings to values -------------------------------------------------------------
+
+    def _place(self) -> None:
+        """Lays the bindings of each variable in the order of the text, each with the block that it stands in."""
+        self.pending.sort(key=lambda row: row[0])
+        blocks = [(0, len(self.draft.source.data) + 1, 0)]
+        spans = sorted((node.start_byte, node.end_byte) for node in self.found.get("block", ()))
+        transparent = self._transparent()
+        opaque = [span for span in spans if span not in transparent]
+        blocks += [(start, end, n + 1) for n, (start, end) in enumerate(opaque)]
+        inside = innermost([max(0, row[0] - 1) for row in self.pending], blocks)
+        for (at, variable, _, narrows, block), place in zip(self.pending, inside, strict=True):
+            stretch = block or blocks[place][:2]
+            self.woven.sites.setdefault(variable, []).append(Site(at, 0, stretch, narrows))
+
+    def _transparent(self) -> set[tuple[int, int]]:
+        """The blocks that run whenever what is around them does."""
+        return {(node.start_byte, node.end_byte) for node in self.found.get("run", ())}
+
+    def _fill(self) -> None:
+        reached: dict[int, int] = {}
+        for _, variable, value, _, _ in self.pending:
+            n = reached[variable] = reached.get(variable, -1) + 1
+            sites = self.woven.sites[variable]
+            sites[n] = sites[n]._replace(value=value())
+        for scope, name, value in self.members:
+            self.woven.bind(scope, name, value())
+
+    def _receiver(self, receivers: dict[int, Node], place: int) -> int:
+        names = self.woven.names
+        data = self.draft.source.data
+        end = data.rfind(b".", names.ends[place - 1] if place else 0, names.starts[place])
+        while end > 0 and data[end - 1] in b" \t\r\n\\":
+            end -= 1
+        node = receivers.get(end)
+        return self.values.value(node) if node is not None else 0
+
+    def _modules(self) -> None:
+        """Gives the names in import statements what they name."""
+        woven, data = self.woven, self.draft.source.data
+        at = 0
+        starts = [start for start, _ in sorted(self.draft.imports, key=lambda pair: pair[0])]
+        for n, (row, start) in enumerate(zip(woven.imports, starts, strict=True)):
+            at = max(at, start) if n and starts[n - 1] == start else start
+            if row.name:
+                if n == 0 or starts[n - 1] != start:
+                    at = self._parts(n, row.module.lstrip("."), data, start)
+                if row.name != "*":
+                    at = self._named_in(row.name, at, self.woven.expression(Op.IMPORT, n))
+            else:
+                at = self._parts(n, row.module, data, at)
+            if row.alias:
+                at = self._named_in(row.alias, at, self.woven.expression(Op.IMPORT, n))
+
+    def _named_in(self, name: str, at: int, value: int) -> int:
+        """Gives the next name of some spelling behind an offset its expression; the offset behind it."""
+        for place in self._places(at):
+            if self.woven.names.table[self.woven.names.name[place]].endswith(name):
+                self.woven.use[place] = value
+                return self.woven.names.ends[place]
+        return at
+
+    def _places(self, at: int) -> Iterator[int]:
+        first = bisect_left(self.woven.names.starts, at)
+        return iter(range(first, min(first + 64, len(self.woven.names.starts))))
+
+    def _parts(self, n: int, module: str, data: bytes, at: int) -> int:
+        for count, part in enumerate(module.split(".") if module else (), 1):
+            at = self._named_in(part, at, self.woven.expression(Op.PACKAGE, n, count))
+        return at
+
+    def _classes(self) -> None:
+        for node in self.found.get("class", ()):
+            name = node.child_by_field_name("name")
+            symbol = self.woven.defined.get(name.start_byte) if name is not None else None
+            if symbol is None:
+                continue
+            bases = node.child_by_field_name("superclasses")
+            for base in bases.named_children if bases is not None else ():
+                if base.type not in ("keyword_argument", "comment"):
+                    self.woven.say(symbol, Given.BASE, self.values.value(base))
+            self._decorators(node, symbol)
+
+    def _decorators(self, node: Node, symbol: int) -> None:
+        around = node.parent
+        if around is None or around.type != "decorated_definition":
+            return
+        for child in around.named_children:
+            if child.type == "decorator" and child.named_child_count:
+                self.woven.say(symbol, Given.DECORATOR, self.values.value(child.named_children[0]))
+                fixtures.hand(self.woven, symbol, child.start_byte, child.end_byte)
+
+    def _returns(self, functions: list[tuple[Node, int]]) -> None:
+        """What a call gives: as declared, or what is returned."""
+        woven, values = self.woven, self.values
+        unsaid: dict[int, list[int]] = {}
+        for node, symbol in functions:
+            typed = node.child_by_field_name("return_type")
+            if woven.symbols[symbol].modifiers:
+                self._decorators(node, symbol)
+            if typed is not None:
+                woven.say(symbol, Given.RETURNS, values.of_type(typed))
+            else:
+                unsaid[symbol] = []
+        nodes = sorted((*self.found.get("return", ()), *self.found.get("yield", ())), key=lambda n: n.start_byte)
+        for node, scope in zip(nodes, innermost([n.start_byte for n in nodes], woven.intervals), strict=True):
+            symbol = woven.scopes[scope].symbol
+            if symbol in unsaid and node.named_child_count:
+                value = values.value(node.named_children[-1])
+                if node.type == "yield" and value:
+                    value = woven.expression(Op.LITERAL, woven.word("Iterator"), value + 1)
+                unsaid[symbol].append(value)
+        for symbol, returned in unsaid.items():
+            woven.say(symbol, Given.RETURNS, woven.either(returned))
+
+
+def _holds(call: Node) -> Iterator[tuple[int, int]]:
+    """The stretches of text that are only reached where a condition holds."""
+    node, around, positive = call, call.parent, True
+    while around is not None and around.type in ("boolean_operator", "not_operator", "parenthesized_expression"):
+        if around.type == "not_operator":
+            positive = not positive
+        elif around.type == "boolean_operator":
+            joined = around.child_by_field_name("operator")
+            if joined is None or (joined.type == "and") is not positive:
+                return
+            if positive and around.named_children[0] == node:
+                yield node.end_byte, around.end_byte
+        node, around = around, around.parent
+    if around is None:
+        return
+    if around.type in ("if_statement", "elif_clause", "while_statement", "conditional_expression"):
+        body = around.child_by_field_name("consequence") or around.child_by_field_name("body")
+        if around.type == "conditional_expression":
+            body = around.named_children[0]
+        if body is not None and positive and body != node:
+            yield body.start_byte, body.end_byte
+        elif body is not None and around.type == "if_statement" and _leaves(body) and around.parent is not None:
+            yield around.end_byte, around.parent.end_byte
+    elif around.type == "assert_statement" and positive and around.parent is not None:
+        yield around.end_byte, around.parent.end_byte
+
+
+def _leaves(body: Node) -> bool:
+    """Whether a block ends by leaving what is around it."""
+    return bool(body.named_child_count) and body.named_children[-1].type in _CLOSED

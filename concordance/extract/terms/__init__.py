@@ -1,0 +1,1 @@
+"""Finds the words and phrases of a file that are worth an index entry."""

@@ -1,0 +1,283 @@
+"""The words and phrases of one file that are worth an entry in an index.
+
+In: a file's facts, its comments and its prose, each with its line. Out: `Term`s, sorted by text. No list is
+cut; instead a term must earn its entry. It earns
+
+- 4 points each time that comments, documentation or prose use it (6 in a text of under 150 words),
+- 3 for each name defined here that it is part of, 2 for each other name of code that stands here,
+- 6 where it is a heading, is emphasised, or is in the sentence with which the file or a class speaks of
+  itself; for an acronym that is explained; for a name of code that the text mentions,
+
+and needs 6: said twice, or said once and found in a name, or shared by two definitions or by three names.
+A word that is only a part of one local variable's name is thus left out, and so is one that a comment uses
+in passing. What a longer phrase has earned does not count again for the words within it: where "fully
+sharded data parallel" is always said in full, "sharded data" is no entry (an acronym still is). Stop-words,
+verbs and nouns that would fit any file ("value", "type") are no entries by themselves (`words.py`).
+
+Names of code that the text mentions are entries of kind "name" where the code here does not have them.
+How much a term tells this file from others depends on the others, so `rank` comes later.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from itertools import accumulate, chain, pairwise
+
+from concordance.base.model import FileFacts, Kind, Term, unpacked
+from concordance.extract.documents.docstrings import summary
+from concordance.extract.terms.acronyms import expansions
+from concordance.extract.terms.english import GENERAL, IMPERATIVES, MODIFIERS, STOP, VERBS
+from concordance.extract.terms.text_tokens import Said, pieces
+from concordance.extract.terms.word_split import LONGEST, grams, is_acronym, is_word, tokens
+
+_SAID, _DEFINED, _USED, _EMPHASISED, _ENOUGH = 4, 3, 2, 6, 6
+_SHORT_TEXT = 150
+_CLASSES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM))
+_EMPHASIS = re.compile(r"\*\*([^*\n]{3,60})\*\*|(?<![\w*`])\*([^*\s][^*\n]{1,58})\*(?![\w*])")
+_ORDINARY = VERBS | GENERAL | STOP
+_NOUNS_ALL_THE_SAME = frozenset(
+    ("seed", "embed", "speed", "feed", "shed", "bed", "thread", "spread", "testbed", "size", "prize", "resize")
+)
+_ABLE_NOUNS = frozenset(("table", "variable", "executable", "callable", "iterable", "cable", "awaitable", "hashtable"))
+_LY_NOUNS = frozenset(("assembly", "anomaly", "family", "reply", "poly", "multiply", "supply", "butterfly"))
+
+
+def terms(facts: FileFacts, comments: list[tuple[int, str]], prose: list[tuple[int, str]]) -> tuple[Term, ...]:
+    """The entries that a file gives an index."""
+    said = Said(pieces(facts, comments, prose))
+    said.settle_capitals()
+    index = _Index(said, facts)
+    index.count_names()
+    index.count_prose()
+    stands_for = expansions(said.lines, said.counts, set(index.acronyms.values()), facts)
+    index.emphasise(prose, stands_for)
+    return index.entries(index.chosen(), stands_for)
+
+
+def weight(times: int, files_with_it: int, files: int) -> float:
+    """How much a term distinguishes a file: often here, in few files elsewhere.
+
+    The tenth mention says less than the second, so times saturate; a term of every file says nothing, and
+    how rare it is counts by its logarithm, for ten files against a thousand is not ten times a hundred.
+    """
+    rarity = math.log(1 + (files - files_with_it + 0.5) / (files_with_it + 0.5))
+    return times * 2.2 / (times + 1.2) * max(rarity, 0.0)
+
+
+def rank(found: Iterable[Term], files_with: Mapping[str, int], files: int) -> list[tuple[Term, float]]:
+    """A file's terms with their weights, the most telling first; `files_with` says how many files have each text."""
+    weighed = [(term, weight(term.times, max(1, files_with.get(term.text, 1)), max(1, files))) for term in found]
+    return sorted(weighed, key=lambda pair: (-pair[1], pair[0].text))
+
+
+class _Index:
+    """Candidates, each with its points, its count, and the first name that it is part of."""
+
+    def __init__(self, said: Said, facts: FileFacts) -> None:
+        self.said = said
+        self.facts = facts
+        self.rows: dict[str, list[int]] = {}  # points, times, the name's number or -1
+        self.emphasis: Counter[str] = Counter()  # points for emphasis; a longer phrase does not take them from words
+        self.acronyms = {token.lower(): token for token in said.counts if is_acronym(token)}
+
+    def count_names(self) -> None:
+        """Counts the words that names are made of, and the runs of them."""
+        occurrences = self.facts.occurrences
+        used = Counter(unpacked(occurrences.name))
+        defined = {symbol.name for symbol in self.facts.symbols if symbol.kind not in (Kind.HEADING, Kind.LABEL)}
+        rows, acronyms = self.rows, self.acronyms
+        for number, name in enumerate(occurrences.names):
+            worth = _DEFINED if name in defined else _USED
+            count = used[number]
+            for gram in grams(name):
+                row = rows.get(gram)
+                if row is None:
+                    rows[gram] = [worth, count, number]
+                else:
+                    row[0] += worth
+                    row[1] += count
+        if any(lower in rows for lower in acronyms):  # `fsdp_state` speaks of FSDP
+            for gram in [gram for gram in rows if not acronyms.keys().isdisjoint(gram.split(" "))]:
+                self._move(gram, " ".join([acronyms.get(word, word) for word in gram.split(" ")]))
+
+    def _move(self, gram: str, to: str) -> None:
+        points, times, number = self.rows.pop(gram)
+        row = self.rows.setdefault(to, [0, 0, number])
+        row[:] = row[0] + points, row[1] + times, min(row[2], number)
+
+    def _add(self, gram: str, points: int, times: int) -> None:
+        row = self.rows.get(gram)
+        if row is None:
+            self.rows[gram] = [points, times, -1]
+        else:
+            row[0] += points
+            row[1] += times
+
+    def count_prose(self) -> None:
+        """Counts what is said: words, and runs of words that are said twice or are in a name too."""
+        words, counts, rows = self.said.tokens, self.said.counts, self.rows
+        short = not self.facts.occurrences.names and len(counts) < _SHORT_TEXT
+        worth = _EMPHASISED if short else _SAID
+        pairs = Counter(pairwise(words))
+        good = {}
+        # No list says where a phrase ends in a language with letters that English has not.
+        foreign = sum([count for token, count in counts.items() if not token.isascii()]) * 30 > len(words)
+        for pair, count in pairs.items() if not foreign else ():
+            one, two = pair
+            if one and two and (count > 1 or f"{one} {two}" in rows) and is_word(one) and is_word(two):
+                good[pair] = f"{one} {two}"
+        for token, count in counts.items():
+            if token:
+                self._add(token, (worth if is_word(token) else _EMPHASISED) * count, count)
+        for pair, gram in good.items():
+            self._add(gram, worth * pairs[pair], pairs[pair])
+        starts = [place for place, pair in enumerate(pairwise(words)) if pair in good] if good else []
+        for length in range(3, LONGEST + 1):
+            following = set(starts)
+            starts = [place for place in starts if place + 1 in following]
+            for run, count in Counter([" ".join(words[place : place + length]) for place in starts]).items():
+                self._add(run, worth * count, count)
+
+    def emphasise(self, prose: list[tuple[int, str]], stands_for: dict[str, str]) -> None:
+        """Gives headings, emphasised phrases, opening sentences and acronyms that are explained their points."""
+        facts = self.facts
+        for acronym in stands_for:
+            self._add(acronym, _EMPHASISED, 0)
+        opening = [summary(facts.doc)] if facts.doc else []
+        for symbol in facts.symbols:
+            if symbol.kind == Kind.HEADING:
+                opening.append(symbol.name)
+            elif symbol.kind in _CLASSES and symbol.doc and symbol.public:
+                opening.append(summary(symbol.doc))
+        for _, text in prose:
+            if "*" in text:
+                opening.extend(match[1] or match[2] for match in _EMPHASIS.finditer(text))
+        for sentence in opening:
+            run: list[str] = []
+            chunks = sentence.split()
+            if chunks and sentence.endswith(".") and chunks[0].endswith("s"):
+                del chunks[0]  # "Holds …": the verb of a documentation's first sentence
+            for token in [*chain.from_iterable(map(tokens, chunks)), ""]:
+                if is_word(token):
+                    run.append(self.acronyms.get(token, token))
+                    continue
+                if run and len(run) <= LONGEST and (gram := _trimmed(run)):
+                    self._add(gram, _EMPHASISED, 0)
+                    self.emphasis[gram] += _EMPHASISED
+                run = []
+
+    def chosen(self) -> list[str]:
+        """What has earned its entry, the longer phrases first."""
+        covered: dict[str, int] = {}
+        kept = []
+        rows = self.rows
+        earned = [(-gram.count(" "), gram) for gram, row in rows.items() if row[0] >= _ENOUGH and _is_entry(gram)]
+        for _, gram in sorted(earned):
+            own = rows[gram][0] - covered.get(gram, 0)
+            if own < _ENOUGH and not is_acronym(gram):
+                continue
+            words = gram.split(" ")
+            if len(gram) > 3 or gram in self.said.counts:  # a name's abbreviation says nothing to others
+                kept.append(gram)
+            taken = max(0, own - self.emphasis[gram])
+            for length in range(1, len(words)):
+                for start in range(len(words) - length + 1):
+                    inner = " ".join(words[start : start + length])
+                    covered[inner] = covered.get(inner, 0) + taken
+        return kept
+
+    def entries(self, kept: list[str], stands_for: dict[str, str]) -> tuple[Term, ...]:
+        """The terms of what was kept, with the line where each first stands."""
+        names = frozenset(self.facts.occurrences.names)
+        said = self._first_said(kept)
+        named = self._first_named({self.rows[gram][2] for gram in kept} - {-1})
+        found = []
+        for gram in kept:
+            _, times, number = self.rows[gram]
+            if " " in gram:
+                kind = "phrase"
+            elif is_word(gram):
+                kind = "acronym" if is_acronym(gram) else "word"
+            elif gram in names or gram.rpartition(".")[2].rpartition(":")[2] in names:
+                continue  # the code has it, and an entry of its own with it
+            else:
+                kind = "name"
+            lines = ([named[number]] if number >= 0 else []) + ([self.said.line_of(said[gram])] if gram in said else [])
+            found.append(Term(gram, kind, max(1, times), min(lines, default=1), stands_for.get(gram, "")))
+        return tuple(sorted(found))
+
+    def _first_said(self, kept: list[str]) -> dict[str, int]:
+        """The place of the token that each entry first stands at."""
+        left = set(kept)
+        first_words = Counter(gram.partition(" ")[0] for gram in kept)
+        found: dict[str, int] = {}
+        words = self.said.tokens
+        for place, word in enumerate(words):
+            if word in first_words:
+                for length in range(1, LONGEST + 1):
+                    gram = " ".join(words[place : place + length])
+                    if gram in left:
+                        left.discard(gram)
+                        found[gram] = place
+                        first_words[word] -= 1
+                if not first_words[word]:
+                    del first_words[word]
+        return found
+
+    def _first_named(self, wanted: set[int]) -> dict[int, int]:
+        """The line on which each name first stands; names are numbered in the order in which they appear."""
+        if not wanted:
+            return {}
+        occurrences = self.facts.occurrences
+        ids = unpacked(occurrences.name)
+        steps = unpacked(occurrences.step)
+        starts = [0, *accumulate(unpacked(occurrences.lengths))]
+        lines = {}
+        at, offset = 0, steps[0]
+        for number in sorted(wanted):
+            before, at = at, ids.index(number, at)
+            offset += sum(steps[before + 1 : at + 1])
+            lines[number] = bisect_right(starts, offset)
+        return lines
+
+
+def _trimmed(run: list[str]) -> str:
+    """A run without the words that it cannot start or end with; nothing where a verb stands inside."""
+    while run and (run[0] in IMPERATIVES or not _is_inside(run[0])):
+        run = run[1:]
+    while run and not _is_last(run[-1]):
+        run = run[:-1]
+    return " ".join(run) if all(map(_is_inside, run)) else ""
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_inside(word: str) -> bool:
+    """Whether a word can be a part of a noun phrase: no verb, no adverb."""
+    return word not in VERBS and (not word.endswith("ly") or word in _LY_NOUNS or word in MODIFIERS)
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_last(word: str) -> bool:
+    """Whether a noun phrase can end with a word: a noun, as far as lists and endings tell."""
+    if word in MODIFIERS or word == "return" or not _is_inside(word):
+        return False
+    if word.endswith("ing"):
+        stem = word[:-3]
+        return not any(form in _ORDINARY for form in (stem, stem + "e", stem[:-1]))
+    if word.endswith("able"):
+        return word in _ABLE_NOUNS
+    return not (word.endswith(("ed", "ize", "ify")) and word not in _NOUNS_ALL_THE_SAME)
+
+
+def _is_entry(gram: str) -> bool:
+    if " " not in gram:
+        return not is_word(gram) or (gram not in GENERAL and _is_last(gram) and (len(gram) > 2 or is_acronym(gram)))
+    words = gram.split(" ")
+    if words[0] in IMPERATIVES or not _is_last(words[-1]) or len(set(words)) < len(words):
+        return False
+    return all(map(_is_inside, words)) and not all(word in GENERAL or word in MODIFIERS for word in words)

@@ -1,0 +1,144 @@
+"""Text and names taken apart into the words of an index.
+
+In: a stretch of text between spaces, or a name of code. Out: tokens: a word in lower case and singular, an
+acronym or a name of code as written, or "" where no phrase can go on (a stop-word, a sign, a number, an
+address, code). Files repeat their words and one another's, so both are remembered; that makes an index
+affordable.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from concordance.extract.terms.english import GENERAL, MODIFIERS, STOP, VERBS, singular
+
+LONGEST = 4  # words in a phrase
+
+_KNOWN = STOP | VERBS | GENERAL | MODIFIERS
+_BREAK = ("",)
+_NOTHING: tuple[str, ...] = ()
+_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+(?:\d+[a-z]+)?|[A-Z]+")
+_CODE_NAME = re.compile(r"~?(?:[A-Za-z_]\w*+(?:\.|::))*+[A-Za-z_]\w*+")
+_ROLE = re.compile(r":[\w:+-]+:`[~!.]?([^`<]+)")
+_CAMEL = re.compile(r"[A-Za-z]*[a-z][A-Z][A-Za-z]*|[A-Z]+[A-Z][a-z]{2,}[A-Za-z]*")
+_PLURAL_ACRONYM = re.compile(r"[A-Z][A-Z0-9]+s")
+_ENDING = re.compile(r"\.(?:py|pyi|h|hpp|c|cc|cpp|cu|cuh|md|rst|txt|json|ya?ml|toml|cfg|so|sh|js|ts|go|rs|java)$")
+_HAN_OR_KATAKANA = re.compile(r"[一-鿿々]{2,8}|[ァ-ヺー]{2,}|[가-힣]{2,}")
+_EAST_ASIAN = re.compile(r"[぀-ヿ一-鿿가-힣]")
+_NEVER_NAMES = frozenset(("e.g", "i.e", "a.k.a", "w.r.t", "etc", "vs", "__init__", "_"))
+
+
+@lru_cache(maxsize=1 << 17)
+def tokens(chunk: str) -> tuple[str, ...]:
+    """The tokens of a stretch of text without spaces."""
+    if chunk.isalpha():
+        return _word(chunk)
+    inner = chunk.lstrip("([{\"'“‘*_~|<")
+    bare = inner.rstrip(".,;:!?)]}\"'”’*_…>")
+    before = _BREAK if len(inner) < len(chunk) and chunk[0] in "([{|" else _NOTHING
+    after = _BREAK if len(bare) < len(inner) and inner[len(bare) :].strip("\"'*_”’") else _NOTHING
+    if bare.isalpha():
+        return before + _word(bare) + after
+    return before + _odd(bare, inner) + after
+
+
+def _word(word: str) -> tuple[str, ...]:
+    """A run of letters."""
+    lower = word.lower()
+    if not word.isascii():
+        return _foreign(word)
+    if word.isupper():
+        if lower in _KNOWN or len(word) == 1:
+            return _BREAK if lower in STOP or len(word) == 1 else (singular(lower),)
+        return (word,) if len(word) < 7 else (singular(lower),)
+    if len(word) < 3 or lower in STOP:
+        return _BREAK
+    if not word[1:].islower():
+        if _PLURAL_ACRONYM.fullmatch(word):
+            return (word[:-1],)
+        return (word,) if _CAMEL.fullmatch(word) else _BREAK
+    one = singular(lower)
+    return (one,) if one not in STOP else _BREAK
+
+
+def _foreign(word: str) -> tuple[str, ...]:
+    if _EAST_ASIAN.search(word):
+        # Written without spaces: runs of one script are as near to words as one comes without a dictionary.
+        return tuple(token for run in _HAN_OR_KATAKANA.findall(word) for token in (run, "")) or _BREAK
+    return (word.lower(),) if len(word) > 2 else _BREAK
+
+
+def _odd(bare: str, inner: str) -> tuple[str, ...]:
+    """What is not letters alone: names of code, compounds, possessives, addresses, numbers."""
+    if "`" in bare:
+        role = _ROLE.match(inner)
+        code = role[1] if role else bare.strip("`")
+        return _name(code.rstrip("()")) if "`" not in code else _BREAK
+    if "](" in bare:
+        return tokens(bare.partition("](")[0]) if bare[0] != "!" else _BREAK
+    if "://" in bare or "@" in bare or "=" in bare or "<" in bare or "\\" in bare:
+        return _BREAK
+    if bare.endswith(("'s", "’s")):
+        return tokens(bare[:-2]) if len(bare) > 3 else _BREAK
+    if not bare.isascii() and _EAST_ASIAN.search(bare):
+        return _foreign(bare)
+    parts = bare.split("-")
+    if len(parts) in (2, 3) and all(len(part) > 1 and part.isalpha() for part in parts):
+        if bare.lower() in STOP or all(part.lower() in STOP for part in parts):
+            return _BREAK
+        return (bare if any(part.isupper() for part in parts) else singular(bare.lower()),)
+    if "/" in bare:
+        both = bare.split("/")
+        return tokens(both[0]) + _BREAK + tokens(both[1]) if len(both) == 2 and all(both) else _BREAK
+    return _name(bare.rstrip("()"))
+
+
+def _name(text: str) -> tuple[str, ...]:
+    """A name of code, if it looks like one; a bare small word could be anything."""
+    text = text.lstrip("~.")
+    if _PLURAL_ACRONYM.fullmatch(text) or (text.isupper() and text.isalnum() and text[:1].isalpha() and len(text) < 7):
+        return (text.rstrip("s"),) if len(text) > 1 else _BREAK
+    if not _CODE_NAME.fullmatch(text) or len(text) < 4 or text.lower() in _NEVER_NAMES or _ENDING.search(text):
+        return _BREAK
+    telling = "_" in text.strip("_") or "." in text or "::" in text or (_CAMEL.fullmatch(text) and text.isalpha())
+    return (text,) if telling else _BREAK
+
+
+@lru_cache(maxsize=1 << 17)
+def grams(name: str) -> tuple[str, ...]:
+    """The words of a name, and its runs of two to four words, each once."""
+    parts = split_name(name)
+    found = dict.fromkeys(part for part in parts if part)
+    for length in range(2, min(len(parts), LONGEST) + 1):
+        for start in range(len(parts) - length + 1):
+            run = parts[start : start + length]
+            if all(run):
+                found[" ".join(run)] = None
+    return tuple(found)
+
+
+def split_name(name: str) -> tuple[str, ...]:
+    """The words that a name is made of: `FullyShardedDataParallel`, `state_dict`, `HTTPServer`."""
+    if not name.isascii():
+        return tuple(part.lower() for part in name.split("_") if len(part) > 2)
+    capitals = name.isupper()
+    found: list[str] = []
+    for part in _PARTS.findall(name):
+        if part.isupper() and not capitals and len(part) > 1:
+            found.append(part if part.lower() not in _KNOWN else "")
+        else:
+            lower = part.lower()
+            one = singular(lower) if len(lower) > 2 else ""
+            found.append(one if lower not in STOP and one not in STOP else "")
+    return tuple(found)
+
+
+def is_word(token: str) -> bool:
+    """Whether a token can stand in a phrase: a word or an acronym, not a name of code."""
+    return (token.islower() and token.isalnum()) or "-" in token or is_acronym(token)
+
+
+def is_acronym(token: str) -> bool:
+    """Whether a token is an acronym."""
+    return token.isupper() and token.isascii() and token.isalnum() and len(token) > 1

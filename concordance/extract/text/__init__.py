@@ -1,0 +1,1 @@
+"""Works on the plain text of a file: lines, highlighting, repeated stretches."""
