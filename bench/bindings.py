@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from concordance.base.model import Bridge, Trust
-from concordance.facts.crossed import bridges_from
+from concordance.facts.links.bridge_rows import bridges_from
 from concordance.facts.read import Facts
 from concordance.storeplace import FOLDER
 

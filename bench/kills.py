@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from concordance.base.errors import ConcordanceError
 from concordance.collect import walk
-from concordance.facts.fulltext import shelves
+from concordance.facts.fulltext.index import shelves
 from concordance.facts.read import Facts
 from concordance.render import manifest
 from concordance.storeplace import FOLDER

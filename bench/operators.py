@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from concordance.base.model import Bridge
-from concordance.facts.crossed import bridges_from
+from concordance.facts.links.bridge_rows import bridges_from
 from concordance.facts.read import Facts
 from concordance.storeplace import FOLDER
 

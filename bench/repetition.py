@@ -27,9 +27,9 @@ from concordance.collect.classify import Classifier
 from concordance.extract import engine
 from concordance.extract.cfamily import macros
 from concordance.extract.text import highlight
-from concordance.facts import fulltext
-from concordance.facts.pack import pack, unpack
-from concordance.facts.textwords import Words
+from concordance.facts.codec import pack, unpack
+from concordance.facts.fulltext import index
+from concordance.facts.fulltext.words import Words
 
 BLANKS = " " * 2000
 TOKENS = (
@@ -95,7 +95,7 @@ def steps(text: str, language: str) -> tuple[dict[str, float], list[str]]:
     used = timed("macros", macro_table)
     facts = timed("extract", lambda: engine.extract(text, language, used))
     facts = timed("pack", lambda: unpack(pack(facts)))
-    timed("words", lambda: fulltext.prepared(path, text, facts, Words()))
+    timed("words", lambda: index.prepared(path, text, facts, Words()))
     timed("highlight", lambda: highlight.spans(text, language))
     return seconds, [
         f.message

@@ -21,9 +21,9 @@ from concordance.base.errors import StoreBroken, UserError
 from concordance.collect.revisions import commits
 from concordance.collect.walk import Walked, find_root
 from concordance.extract import ruleset
-from concordance.facts import lock
-from concordance.facts.audit import Damage, audit
 from concordance.facts.counts import Counts
+from concordance.facts.integrity import lock
+from concordance.facts.integrity.audit import Damage, audit
 from concordance.facts.read import Facts
 from concordance.kept import Kept
 from concordance.memory import Memory

@@ -25,11 +25,11 @@ from concordance.collect import walk
 from concordance.collect.classify import Classifier
 from concordance.extract import engine, test_detection
 from concordance.extract.cfamily import macros
-from concordance.facts import fulltext
 from concordance.facts.cache import Cache
-from concordance.facts.handed import Reading
-from concordance.facts.pack import pack, unpack
-from concordance.facts.textwords import Words
+from concordance.facts.codec import pack, unpack
+from concordance.facts.fulltext import index
+from concordance.facts.fulltext.words import Words
+from concordance.facts.records import Reading
 
 
 class Job(NamedTuple):
@@ -154,7 +154,7 @@ def _one(job: Job, desk: _Desk, entry: Entry) -> Reading:
     reading, text, facts = _parsed(job, desk, entry, data)
     if facts is None:
         return reading
-    return reading._replace(words=fulltext.prepared(entry.path, text, facts, desk.words))
+    return reading._replace(words=index.prepared(entry.path, text, facts, desk.words))
 
 
 def of_bytes(job: Job, entry: Entry, data: bytes) -> tuple[Reading, str]:

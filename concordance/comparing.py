@@ -18,7 +18,7 @@ from concordance.collect import walk
 from concordance.collect.revisions import Blobs, Side
 from concordance.extract import engine, ruleset, test_detection
 from concordance.extract.cfamily import macros
-from concordance.facts.pack import unpack
+from concordance.facts.codec import unpack
 from concordance.query.changed.across import Gone
 from concordance.query.changed.comparison import Read
 from concordance.query.changed.needs import waits

@@ -24,7 +24,7 @@ from concordance.collect.revisions import Side, differing, is_same, sides
 from concordance.comparing import Compared, Desk, Scanned, Work, compare, macro_endings, scan
 from concordance.extract import ruff_rules, ruleset
 from concordance.extract.cfamily import macros
-from concordance.facts import versions
+from concordance.facts import code_versions
 from concordance.facts.cache import Cache
 from concordance.query.changed import files
 from concordance.query.changed.across import Gone
@@ -122,7 +122,7 @@ class _Comparer:
         os.mkdir(folder)
         batch.keep_macros(folder, macros.merge([*shared, *own]))
         headers = header_language(side.entries)
-        return batch.Job(self.index.root, self.config, cache_folder(), versions.readers(), headers, folder)
+        return batch.Job(self.index.root, self.config, cache_folder(), code_versions.readers(), headers, folder)
 
     def _stored(self, pair: Pair, exact: dict[str, str], here: Side) -> FilePair | None:
         """A file that only has another path, as the store knows it; None where it does not."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from concordance.base.model import File
 from concordance.extract.cfamily.macros import Macros
-from concordance.facts.handed import Learned, Linkable
-from concordance.facts.known import Known
+from concordance.facts.last_build import Known
+from concordance.facts.records import Learned, Linkable
 from concordance.link import ckept
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from concordance.facts.pagenotes import PageNotes, Subject
+from concordance.facts.page_reads import PageNotes, Subject
 from concordance.kept import Kept
 from concordance.query.index import Index
 from concordance.render.addresses import Addresses

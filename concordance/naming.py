@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from concordance.base.model import Category
-from concordance.facts.pack import unpack_flow
-from concordance.facts.publicly import PUBLIC, Named, Public, packed_names
+from concordance.facts.codec import unpack_flow
+from concordance.facts.public_name_codec import PUBLIC, Named, Public, packed_names
 from concordance.facts.write import Writer
 from concordance.link.pythonoffered import Offered, Said, documented, is_text, offered, packed_said, said_from
 from concordance.passes.publicnames import around, public_names

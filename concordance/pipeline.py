@@ -30,11 +30,12 @@ from concordance.collect import history, path_patterns, ruff, walk
 from concordance.collect.classify import header_language
 from concordance.extract import engine, ruff_rules, ruleset
 from concordance.extract.cfamily import macros
-from concordance.facts import lock, times, versions
+from concordance.facts import code_versions, file_times
 from concordance.facts.cache import Cache
-from concordance.facts.fulltext import TextWriter, astray
-from concordance.facts.handed import Reading
-from concordance.facts.known import Known, known
+from concordance.facts.fulltext.index import TextWriter, astray
+from concordance.facts.integrity import lock
+from concordance.facts.last_build import Known, known
+from concordance.facts.records import Reading
 from concordance.facts.write import Writer
 from concordance.kept import Kept
 from concordance.storeplace import make_store
@@ -100,7 +101,7 @@ class Build:
         with lock.held(folder, self._say):
             scratch.sweep_store(folder)
             headers = header_language(entry.path for entry in entries)
-            readers = versions.readers()
+            readers = code_versions.readers()
             before = known(folder, f"{readers} {headers}", self.kept.known)
             try:
                 self._bring_up(folder, entries, before, readers, headers)
@@ -120,7 +121,7 @@ class Build:
             apart = astray(folder, before.meta.get("started", ""))
             if settled and apart == frozenset():
                 if len(renewed) > HASHED:
-                    times.renew(folder, renewed.values())
+                    file_times.renew(folder, renewed.values())
                 return
             changed, gone = _with_astray(entries, changed, gone, apart)
             self.summary.unchanged = len(entries) - len(changed)
@@ -147,7 +148,7 @@ class Build:
             raise
 
     def _notes(self) -> dict[str, str]:
-        return noted.notes(self.config, versions.linkers(), self.summary.left_out)
+        return noted.notes(self.config, code_versions.linkers(), self.summary.left_out)
 
     def _patience(self, entries: list[Entry]) -> float:
         return self.config.patience * (1 + sum(entry.size for entry in entries) / 5_000_000)

@@ -23,8 +23,8 @@ from concordance.base.confined_folder import ConfinedFolder
 from concordance.base.errors import BookFailed, NoPermission, UserError
 from concordance.base.model import Entry
 from concordance.collect.own_output import MANIFEST
-from concordance.facts import versions
-from concordance.facts.pagenotes import Made, PageNotes, Subject, packed
+from concordance.facts import code_versions
+from concordance.facts.page_reads import Made, PageNotes, Subject, packed
 from concordance.facts.read import Facts
 from concordance.memory import Known, Memory
 from concordance.query.choosing import Chooser
@@ -295,7 +295,7 @@ class _Level:
         that do not stand where one expects them."""
         out = os.path.realpath(self.folder.path)
         wishes = replace(self.book, notes=(), settings="")  # pages read of them what is about them
-        known = (versions.pages(), out, wishes, sorted(index.passed.items()), addresses.odd())
+        known = (code_versions.pages(), out, wishes, sorted(index.passed.items()), addresses.odd())
         return manifest.digest(repr(known).encode("utf-8", "backslashreplace"))
 
 

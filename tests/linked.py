@@ -8,9 +8,9 @@ from pathlib import Path
 from concordance.base.model import Category, File, FileFacts, Trust, unpacked
 from concordance.extract import engine
 from concordance.extract.cfamily import macros
-from concordance.facts.handed import Linkable
-from concordance.facts.linkrows import LinkedFile
-from concordance.facts.pack import pack, unpack_links
+from concordance.facts.codec import pack, unpack_links
+from concordance.facts.links.rows import LinkedFile
+from concordance.facts.records import Linkable
 from concordance.link.linker import Linker
 from concordance.link.tree import Tree
 

@@ -18,9 +18,9 @@ from typing import Any
 from bench.stored import dump as dump
 from concordance import batch
 from concordance.base.model import Entry
-from concordance.facts import checksums
-from concordance.facts.handed import Reading
+from concordance.facts.integrity import checksums
 from concordance.facts.read import Facts
+from concordance.facts.records import Reading
 
 TREE = Path(__file__).parent.parent
 CONCORD = str(Path(sys.executable).parent / "concord")

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from concordance.facts.fulltext import TextWriter
+from concordance.facts.fulltext.index import TextWriter
 
 
 class Point(NamedTuple):

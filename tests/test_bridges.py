@@ -15,7 +15,7 @@ from cases import examples
 
 from concordance.base.config import Config
 from concordance.base.model import Trust
-from concordance.facts.crossed import bridges_from
+from concordance.facts.links.bridge_rows import bridges_from
 from concordance.facts.read import Facts
 from concordance.pipeline import Build
 from concordance.storeplace import FOLDER

@@ -16,7 +16,7 @@ from concordance.base import confined_folder
 from concordance.base.confined_folder import ConfinedFolder, NotFollowed, NotRegular, is_inside, split
 from concordance.base.errors import UserError
 from concordance.collect.own_output import CLAIM
-from concordance.facts.fulltext import TextWriter
+from concordance.facts.fulltext.index import TextWriter
 from concordance.render import manifest
 from concordance.render.tray import Tray
 

@@ -19,7 +19,7 @@ from program import build, write
 
 from concordance import parallel, scratch
 from concordance.base.errors import NoPermission, StoreFailed
-from concordance.facts import lock
+from concordance.facts.integrity import lock
 
 # Runs a script in a process that has no thread but its first, which a test run need not have.
 PRELUDE = """

@@ -16,8 +16,9 @@ from program import SAMPLE, age, ask, concord, dump, remove_store, write
 from concordance import api
 from concordance.base.config import Book, Config
 from concordance.base.errors import StoreBroken, UserError
-from concordance.facts import checksums, fulltext
 from concordance.facts.cache import Cache
+from concordance.facts.fulltext import index
+from concordance.facts.integrity import checksums
 from concordance.facts.read import Facts
 from concordance.pipeline import Build, Summary
 from concordance.query.index import Index
@@ -225,19 +226,19 @@ def test_damage_in_the_text_index(repo: Path, what: str) -> None:
     found = sorted((repo / ".concordance/text").rglob(what))
     flip(found[0], 2, 1)
     with pytest.raises(StoreBroken):
-        fulltext.shelves(str(repo / ".concordance"))
+        index.shelves(str(repo / ".concordance"))
     run(repo)
     assert dump(repo) == before
-    assert fulltext.shelves(str(repo / ".concordance"))
+    assert index.shelves(str(repo / ".concordance"))
 
 
 def test_an_index_that_is_being_changed_can_be_read(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(repo)
     with monkeypatch.context() as patch:
-        patch.setattr("concordance.facts.filesums.note", lambda place, made: None)
+        patch.setattr("concordance.facts.integrity.file_checksums.note", lambda place, made: None)
         write(repo, {"a.py": "def other(): pass\n"})
         run(repo)
-    assert fulltext.shelves(str(repo / ".concordance"))
+    assert index.shelves(str(repo / ".concordance"))
 
 
 # --- the book

@@ -20,8 +20,8 @@ from program import age, ask, build, concord, dump, write
 
 from concordance.base.errors import StoreBroken
 from concordance.extract import engine
-from concordance.facts.fulltext import TextWriter, astray, prepared, shelves
-from concordance.facts.textwords import Words
+from concordance.facts.fulltext.index import TextWriter, astray, prepared, shelves
+from concordance.facts.fulltext.words import Words
 
 STOPPING = Path(__file__).with_name("stopping.py")
 ONLY_FIRST = {"the store would be renamed", "the index would be placed", "the index is placed", "the notes of pages would be renamed"}
@@ -171,7 +171,7 @@ def test_a_file_that_came_and_went_around_a_kill(folder: Path) -> None:
 
 
 def _all(shelf: Any) -> list[Any]:
-    from concordance.facts.fulltext import Wanted
+    from concordance.facts.fulltext.index import Wanted
 
     return list(shelf.files([Wanted("body", (word,), 1.0) for word in ("def", "ephemer", "tree", "import")], "", 100))
 

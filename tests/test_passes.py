@@ -15,7 +15,7 @@ from concordance.base.model import Category
 from concordance.collect.changes import changed_lines
 from concordance.extract.engine import extract
 from concordance.extract.test_detection import places
-from concordance.facts.graph import RUNS, Graph, Way, edge, joined, packed_edges, packed_pairs, unpacked_pairs
+from concordance.facts.links.graph import RUNS, Graph, Way, edge, joined, packed_edges, packed_pairs, unpacked_pairs
 from concordance.passes import tested
 from concordance.passes.clusters import clusters
 from concordance.passes.cycles import components

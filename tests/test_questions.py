@@ -22,7 +22,7 @@ from concordance.api import COMMANDS, Repository
 from concordance.base import plugins
 from concordance.base.errors import UserError
 from concordance.base.model import FileFacts, Occurrences, Trust
-from concordance.facts.pack import Columns, Named
+from concordance.facts.codec import Columns, Named
 
 FILES = {
     "pkg/__init__.py": 'from .core import Tree, grow as plant\nfrom .star import *\nfrom . import sub\n\n__all__ = ["Tree", "plant"]\n',

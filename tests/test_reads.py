@@ -15,7 +15,7 @@ from bench import editrepo
 from concordance import api, writing
 from concordance.base import plugins
 from concordance.base.config import Book
-from concordance.facts.pagenotes import Subject
+from concordance.facts.page_reads import Subject
 from concordance.facts.read import Facts
 from concordance.query.index import Index
 from concordance.query.pages import PAGES

@@ -16,7 +16,7 @@ from bench.editsteps import EDITS, Desk
 from concordance import writing
 from concordance.base.config import Book
 from concordance.facts.read import Facts
-from concordance.facts.touched import Aspect, untimed
+from concordance.facts.store_delta import Aspect, untimed
 from concordance.pipeline import quiet
 from concordance.query import lexicon, shards
 from concordance.query.census import Census

@@ -18,7 +18,7 @@ from concordance.base.model import ROLES, FileFacts, Kind, Role
 from concordance.extract import engine
 from concordance.extract.cfamily import macros
 from concordance.extract.text.source_text import Source
-from concordance.facts.pack import pack, unpack
+from concordance.facts.codec import pack, unpack
 
 LANGUAGES = engine.readers()
 SEED = 20240229

@@ -15,8 +15,8 @@ from program import age, ask, build, concord, write
 import concordance
 from concordance.api import Repository
 from concordance.base.errors import UserError
-from concordance.facts import fulltext
-from concordance.facts.textwords import Words
+from concordance.facts.fulltext import index
+from concordance.facts.fulltext.words import Words
 from concordance.query.wishes import wish
 
 FILES = {
@@ -358,7 +358,7 @@ def test_an_index_that_is_lost_is_made_anew(repo: Path, harm: str) -> None:
     else:
         shutil.rmtree(home / "source/pieces")
     assert ask("search", "tree", "grow", "--repo", repo)[0]["path"] == "a.py"
-    assert fulltext.is_whole(str(repo / ".concordance"))
+    assert index.is_whole(str(repo / ".concordance"))
 
 
 def test_a_build_that_ends_early_leaves_nothing(repo: Path) -> None:

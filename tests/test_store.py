@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from program import age, build, dump, git, ledger, write
 
 from concordance.base.config import Config
-from concordance.facts import fulltext
+from concordance.facts.fulltext import index
 from concordance.facts.read import Facts
 from concordance.pipeline import Build, Summary
 
@@ -331,7 +331,7 @@ def test_an_update_ends_where_a_first_build_would(rounds: list[list[tuple[str, s
 def test_a_build_stopped_while_an_index_is_ended(tmp_path: Path) -> None:
     """A stop may come when a writer of the full-text index has ended, but is not yet known to have."""
     (tmp_path / "text").mkdir()
-    writer = fulltext.TextWriter(str(tmp_path), None)
+    writer = index.TextWriter(str(tmp_path), None)
     ended = next(iter(writer._writers.values()))
     ended.commit()
     ended.wait_merging_threads()

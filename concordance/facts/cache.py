@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterable
 from hashlib import blake2b
 
-from concordance.facts.failures import FAILURES, is_of_disk, is_refusal
+from concordance.facts.integrity.failures import FAILURES, is_of_disk, is_refusal
 from concordance.facts.schema import BESIDE, connect
 
 _DIGEST = 16  # bytes

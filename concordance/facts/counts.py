@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Finding, Trust
-from concordance.facts import pack, schema
+from concordance.facts import codec, schema
 from concordance.facts.read import Facts, said
 
 
@@ -23,8 +23,8 @@ class Counts(Facts):
             "LEFT JOIN remark ON remark.file = file.id"
         )
         for path, category, own, theirs in self._rows(query):
-            found = self._decoded(pack.unpack_findings, own) if own else ()
-            found += self._decoded(pack.unpack_remarks, theirs) if theirs else ()
+            found = self._decoded(codec.unpack_findings, own) if own else ()
+            found += self._decoded(codec.unpack_remarks, theirs) if theirs else ()
             if kept := said(dict.fromkeys(found), category):
                 yield schema.path_from(path), kept
 
@@ -32,7 +32,7 @@ class Counts(Facts):
         """How many claims there are of what names mean, by how sure they are, the surest first."""
         counts = dict.fromkeys(sorted(Trust, reverse=True), 0)
         for (packed,) in self._rows("SELECT packed FROM link"):
-            trusts = self._decoded(pack.unpack_links, packed).trust
+            trusts = self._decoded(codec.unpack_links, packed).trust
             for trust in counts:
                 counts[trust] += trusts.count(trust)
         return counts

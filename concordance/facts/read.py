@@ -14,10 +14,8 @@ from typing import Any
 import msgspec
 
 from concordance.base.model import Category, Change, End, File, FileFacts, Finding, Flow, Links, Term, Trust
-from concordance.facts import pack, schema
-from concordance.facts.handed import Learned
-from concordance.facts.linkrows import Columns, rows_of
-from concordance.facts.pack import (
+from concordance.facts import codec, schema
+from concordance.facts.codec import (
     Named,
     Outline,
     unpack,
@@ -28,10 +26,12 @@ from concordance.facts.pack import (
     unpack_outline,
     unpack_terms,
 )
-from concordance.facts.places import SYMBOL, place_of
-from concordance.facts.places import Place as Place
+from concordance.facts.links.rows import Columns, rows_of
+from concordance.facts.records import Learned
 from concordance.facts.store import Store
-from concordance.facts.touched import Aspect
+from concordance.facts.store_delta import Aspect
+from concordance.facts.symbol_places import SYMBOL, place_of
+from concordance.facts.symbol_places import Place as Place
 
 
 class Facts(Store):
@@ -81,8 +81,8 @@ class Facts(Store):
         row = self._row(query, schema.stored_path(path))
         if row is None:
             return []
-        own = self._decoded(pack.unpack_findings, row[1]) if row[1] else ()
-        theirs = self._decoded(pack.unpack_remarks, row[2]) if row[2] else ()
+        own = self._decoded(codec.unpack_findings, row[1]) if row[1] else ()
+        theirs = self._decoded(codec.unpack_remarks, row[2]) if row[2] else ()
         kept = said({*own, *theirs}, row[0])
         return sorted(kept, key=lambda finding: (finding.line, finding.col, finding.by, finding.message))
 

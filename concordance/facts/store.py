@@ -12,8 +12,9 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from concordance.base.errors import StoreBroken
-from concordance.facts import checksums, schema
-from concordance.facts.failures import FAILURES
+from concordance.facts import schema
+from concordance.facts.integrity import checksums
+from concordance.facts.integrity.failures import FAILURES
 
 Decoded = TypeVar("Decoded")
 

@@ -21,14 +21,16 @@ import msgspec
 
 from concordance.base.errors import StoreBroken, StoreFailed
 from concordance.base.model import Change, File, Finding
-from concordance.facts import checksums, linkrows, schema, times
-from concordance.facts.asked import Asked
-from concordance.facts.crossed import Crossed
-from concordance.facts.failures import is_no_space, is_of_disk
-from concordance.facts.handed import Before, Learned, Linkable, Reading
-from concordance.facts.linkrows import LinkedFile
-from concordance.facts.pack import unpack_terms
-from concordance.facts.touched import Aspect, Known, Touched, band
+from concordance.facts import file_times, schema
+from concordance.facts.codec import unpack_terms
+from concordance.facts.integrity import checksums
+from concordance.facts.integrity.failures import is_no_space, is_of_disk
+from concordance.facts.links import rows as links_rows
+from concordance.facts.links.bridge_rows import Crossed
+from concordance.facts.links.reads import Asked
+from concordance.facts.links.rows import LinkedFile
+from concordance.facts.records import Before, Learned, Linkable, Reading
+from concordance.facts.store_delta import Aspect, Known, Touched, band
 
 
 class Writer:
@@ -46,7 +48,7 @@ class Writer:
         self.before: dict[str, Before] = {}  # by path: the files that were read again or are gone
         self.added: set[str] = set()
         self.retested = False  # whether there are other tests than before
-        self.led: list[tuple[linkrows.Part, linkrows.Part]] = []  # parts of files that were linked, before and after
+        self.led: list[tuple[links_rows.Part, links_rows.Part]] = []  # parts of files that were linked, before and after
         self.relinked: set[int] = set()  # the files of those that are not as they were
         self.asks_other = False  # whether a file asks other languages for other names
         self.moved: dict[int, int] = {}  # the ids of symbols and files that are others now
@@ -143,7 +145,7 @@ class Writer:
     def renew(self, files: Iterable[File]) -> None:
         """Writes the times of files whose content is the same."""
         with self._guarded():
-            times.put(self._connection, files)
+            file_times.put(self._connection, files)
 
     def remove(self, path: str) -> None:
         """Forgets a file."""
@@ -223,19 +225,19 @@ class Writer:
         """Writes what all files' names mean, who uses what and which methods override which."""
         self._is_new = True
         with self._guarded():
-            linkrows.put_all(self._connection, rows, self.fresh)
+            links_rows.put_all(self._connection, rows, self.fresh)
 
     def relink(self, rows: Iterable[LinkedFile], gone: Iterable[int]) -> None:
         """Writes the parts of some files in place of what they had, and takes out those of others."""
         with self._guarded():
             for file in gone:
-                had = linkrows.remove(self._connection, file)
-                self._linked(file, had, linkrows.Part())
+                had = links_rows.remove(self._connection, file)
+                self._linked(file, had, links_rows.Part())
             for row in rows:
-                self.asks_other |= linkrows.asks_other(self._connection, row)
-                self._linked(row.file, *linkrows.replace(self._connection, row))
+                self.asks_other |= links_rows.asks_other(self._connection, row)
+                self._linked(row.file, *links_rows.replace(self._connection, row))
 
-    def _linked(self, file: int, before: linkrows.Part, after: linkrows.Part) -> None:
+    def _linked(self, file: int, before: links_rows.Part, after: links_rows.Part) -> None:
         """Notes what linking a file anew has changed; of one that is gone, its own pages are gone, too."""
         self.touched.linked(self._paths.get(file, ""), before, after, self.moved, self.owner)
         self.led.append((before, after))
@@ -267,9 +269,9 @@ class Writer:
     def move(self, files: Iterable[int]) -> None:
         """Gives what some files lead to the ids that it has now (`moved`)."""
         with self._guarded():
-            linkrows.aim(self._connection, self.moved)
+            links_rows.aim(self._connection, self.moved)
             for file in files:
-                parts = linkrows.move(self._connection, file, self.moved)
+                parts = links_rows.move(self._connection, file, self.moved)
                 if parts is not None:
                     self.led.append(parts)
 

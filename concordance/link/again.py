@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from concordance.base.model import Given, Links, Target, unpacked
-from concordance.facts.handed import Before, Linkable
-from concordance.facts.pack import unpack_flow
+from concordance.facts.codec import unpack_flow
+from concordance.facts.records import Before, Linkable
 from concordance.link.cagain import c_names
 from concordance.link.chomes import NAMESPACE
 from concordance.link.cnames import CNames

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from concordance.base.model import Flow, unpacked
 from concordance.extract.cfamily.symbol_flags import ALIAS, FRIEND, INLINE
-from concordance.facts.handed import Linkable
+from concordance.facts.records import Linkable
 from concordance.link.chomes import CLASSES, FUNCTIONS, MACRO, NAMESPACE, OPENS, OTHER_NAME, SHIFT, Entry, Home
 from concordance.link.creach import Reach, included_by, is_header
 from concordance.link.cscopes import Table

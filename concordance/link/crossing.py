@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import NamedTuple, TypeVar, cast
 
 from concordance.base.model import Ask, Bridge, End, Links, Occurrences, Trust, unpacked
-from concordance.facts.crossed import Crossed
+from concordance.facts.links.bridge_rows import Crossed
 from concordance.facts.read import Place
 from concordance.link.pythonroots import PythonModules
 from concordance.link.tree import Tree

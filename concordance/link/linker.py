@@ -13,10 +13,10 @@ from types import ModuleType
 
 from concordance.base import plugins
 from concordance.base.model import ROLES, TYPES, Ask, Import, Kind, Links, Role, Target, Trust, packed, unpacked
-from concordance.facts.graph import targets_of
-from concordance.facts.handed import Linkable
-from concordance.facts.linkrows import LinkedFile
-from concordance.facts.pack import pack, pack_targets, packed_asks
+from concordance.facts.codec import pack, pack_targets, packed_asks
+from concordance.facts.links.graph import targets_of
+from concordance.facts.links.rows import LinkedFile
+from concordance.facts.records import Linkable
 from concordance.link import loading, runs
 from concordance.link.shown import mentions
 from concordance.link.tree import Tree

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from concordance.base.model import KINDS, ROLES, Flow, Import, Kind, Op, Role, Target, unpacked
-from concordance.facts.pack import Defined
+from concordance.facts.codec import Defined
 
 SAME, UNUSED = 1, 2  # flags of `Brought`: `import x as x`; nothing in the module itself uses the name
 _HOLDERS = frozenset((KINDS.index(Kind.VARIABLE), KINDS.index(Kind.CONSTANT)))

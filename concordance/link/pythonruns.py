@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Given, Kind, Op
-from concordance.facts.graph import Way
+from concordance.facts.links.graph import Way
 from concordance.link.pythonown import CLASS, FUNCTION, Value
 from concordance.link.pythonvalues import Evaluator
 from concordance.link.runs import FUNCTIONS, Edge

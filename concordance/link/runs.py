@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from concordance.base.model import TYPES, Kind, Op, Trust, unpacked
-from concordance.facts.graph import BY_ROLES, Way, edge, packed_edges
+from concordance.facts.links.graph import BY_ROLES, Way, edge, packed_edges
 from concordance.link.world import Found, Loaded, Names
 
 FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY))

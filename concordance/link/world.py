@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 from concordance.base.model import KINDS, Flow, Given, Import, Kind, Op, Target, Trust, unpacked
-from concordance.facts.handed import Linkable
-from concordance.facts.pack import unpack_flow, unpack_imports
+from concordance.facts.codec import unpack_flow, unpack_imports
+from concordance.facts.records import Linkable
 from concordance.link.tree import Tree
 
 _ROOM = 60_000_000  # bytes of flows that are held unpacked, which take some ten times as much: more than most have

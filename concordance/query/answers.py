@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from concordance.base.errors import UserError
 from concordance.base.model import Category, Symbol, Trust
 from concordance.extract.engine import language_of
-from concordance.facts.pack import Defined
+from concordance.facts.codec import Defined
 from concordance.facts.read import Place
 
 Row = dict[str, object]

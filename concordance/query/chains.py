@@ -12,7 +12,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from concordance.base.model import Category, Trust
-from concordance.facts.graph import RUNS, Way
+from concordance.facts.links.graph import RUNS, Way
 from concordance.facts.read import Place
 from concordance.query.crossings import VERBS, crossings
 from concordance.query.index import Index

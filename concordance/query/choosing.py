@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from concordance.facts.pagenotes import Digests, Made, NotesBroken, PageNotes, Subject
-from concordance.facts.touched import Aspect, slot
+from concordance.facts.page_reads import Digests, Made, NotesBroken, PageNotes, Subject
+from concordance.facts.store_delta import Aspect, slot
 from concordance.query.index import Index
 from concordance.query.reads import forget
 from concordance.query.summaries import Summaries

@@ -8,8 +8,8 @@ from __future__ import annotations
 from functools import cached_property
 
 from concordance.base.model import Bridge, Role
-from concordance.facts.crossed import bridges_from
-from concordance.facts.touched import Aspect
+from concordance.facts.links.bridge_rows import bridges_from
+from concordance.facts.store_delta import Aspect
 from concordance.query.index import Index
 from concordance.query.reads import EVERY, lasting, unless
 

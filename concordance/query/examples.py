@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from concordance.base.model import Category, Import, Kind, Role, Symbol, Trust
-from concordance.facts.touched import Aspect
+from concordance.facts.store_delta import Aspect
 from concordance.query.about import CALL, IMPORT, INHERIT, MENTION, TYPE, About, about
 from concordance.query.examplecuts import cut, doctest, import_line, sample
 from concordance.query.index import Index

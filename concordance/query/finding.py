@@ -17,10 +17,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from concordance.base.model import RUN, TYPES, Kind
-from concordance.facts.likeness import defining_alike
-from concordance.facts.pack import Defined
+from concordance.facts.codec import Defined
+from concordance.facts.fulltext.words import CHUNK
 from concordance.facts.read import Place
-from concordance.facts.textwords import CHUNK
+from concordance.facts.similar_names import defining_alike
 from concordance.query import search
 from concordance.query.answers import full_name, qualified, rank_of, separator_of
 from concordance.query.index import Index

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from concordance.base.errors import ToolFailed, UserError
 from concordance.base.model import RUN, File
 from concordance.collect.changes import changed_lines
-from concordance.facts.graph import RUNS, Walk, Way
+from concordance.facts.links.graph import RUNS, Walk, Way
 from concordance.facts.read import Place
 from concordance.query.index import Index
 from concordance.query.publicly import called

@@ -22,12 +22,12 @@ from concordance.base.config import Book
 from concordance.base.errors import UserError
 from concordance.base.model import KINDS, Category, File
 from concordance.extract.engine import language_of
-from concordance.facts.fulltext import Shelf, shelves
-from concordance.facts.graph import Graph, unpacked_pairs
-from concordance.facts.passed import Tested, TestedFiles, clusters_from, cycles_from, standings_from
+from concordance.facts.fulltext.index import Shelf, shelves
+from concordance.facts.fulltext.words import Words
+from concordance.facts.links.graph import Graph, unpacked_pairs
+from concordance.facts.pass_codec import Tested, TestedFiles, clusters_from, cycles_from, standings_from
 from concordance.facts.read import Facts
-from concordance.facts.textwords import Words
-from concordance.facts.touched import Aspect, band
+from concordance.facts.store_delta import Aspect, band
 from concordance.query.answers import clean
 from concordance.query.census import Census
 from concordance.query.codeowners import PLACES, Rule, parsed

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 
 from concordance.base.model import File
-from concordance.facts.pack import Outline
-from concordance.facts.touched import Aspect
+from concordance.facts.codec import Outline
+from concordance.facts.store_delta import Aspect
 from concordance.query.index import Index
 from concordance.query.reads import kept, shared
 

@@ -11,8 +11,8 @@ from typing import Any
 from zlib import crc32
 
 from concordance.base.model import unpacked
-from concordance.facts.pagenotes import Digests
-from concordance.facts.touched import band
+from concordance.facts.page_reads import Digests
+from concordance.facts.store_delta import band
 from concordance.query.index import Index
 from concordance.query.reads import lasting, unless
 

@@ -35,7 +35,7 @@ from concordance.base.model import (
     unpacked,
 )
 from concordance.collect import walk
-from concordance.facts.pack import Defined, Named, unpack_names
+from concordance.facts.codec import Defined, Named, unpack_names
 from concordance.facts.read import Facts
 
 

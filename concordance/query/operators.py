@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from concordance.base.model import Bridge, Category
-from concordance.facts.touched import Aspect
+from concordance.facts.store_delta import Aspect
 from concordance.query.crossings import crossings
 from concordance.query.index import Index
 from concordance.query.reads import lasting, unless

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from concordance.base.model import RUN, TYPES, Category, File, Kind
 from concordance.extract.test_detection import WHOLE
-from concordance.facts.graph import RUNS, Walk, Way
-from concordance.facts.graph import STEPS as STEPS
+from concordance.facts.links.graph import RUNS, Walk, Way
+from concordance.facts.links.graph import STEPS as STEPS
 from concordance.facts.read import Place
 from concordance.query.answers import clean, full_name, name_of
 from concordance.query.declared import together

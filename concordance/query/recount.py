@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from concordance.base.model import Term
 from concordance.facts.read import Facts
-from concordance.facts.touched import Aspect, band
+from concordance.facts.store_delta import Aspect, band
 from concordance.query.answers import clean
 from concordance.query.census import Census, Listed, listed
 from concordance.query.reads import Touched

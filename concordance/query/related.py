@@ -16,9 +16,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from concordance.base.model import File, Kind
-from concordance.facts.graph import Pair, unpacked_pairs
+from concordance.facts.links.graph import Pair, unpacked_pairs
 from concordance.facts.read import Facts
-from concordance.facts.touched import Aspect, band
+from concordance.facts.store_delta import Aspect, band
 from concordance.query.reads import LookedById, Reads
 
 _USERS = 200  # of a file; one with more is everybody's, and a part of them tells as much

@@ -12,7 +12,7 @@ from typing import Any
 
 from concordance.base.model import Category
 from concordance.facts.read import Facts
-from concordance.facts.touched import Aspect
+from concordance.facts.store_delta import Aspect
 from concordance.query.index import KIND_AT, Index, bare
 from concordance.query.linktables import link_tables
 from concordance.query.reads import MOVED, renewed

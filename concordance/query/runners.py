@@ -16,7 +16,7 @@ from functools import cached_property
 from concordance.base.errors import Unreadable
 from concordance.base.model import Entry
 from concordance.collect import walk
-from concordance.facts.touched import Aspect
+from concordance.facts.store_delta import Aspect
 from concordance.query.cpprunners import Command, cmake_commands, cmake_target
 from concordance.query.reads import Reads
 

@@ -14,8 +14,8 @@ from functools import cache
 from typing import NamedTuple
 
 from concordance.base.model import Category
-from concordance.facts.fulltext import Shelf, Wanted
-from concordance.facts.textwords import Words, stem
+from concordance.facts.fulltext.index import Shelf, Wanted
+from concordance.facts.fulltext.words import Words, stem
 
 _WEIGHTS = {"base": 0.8, "dir": 1.1, "names": 0.2, "docs": 0.2, "body": 0.5}
 _COVERS = 0.4  # that a word stands in the file at all

@@ -12,9 +12,9 @@ from zlib import crc32
 
 from concordance.base.config import Note
 from concordance.base.model import Category
-from concordance.facts.pagenotes import Digests
-from concordance.facts.publicly import PUBLIC
-from concordance.facts.touched import Aspect, band, slot
+from concordance.facts.page_reads import Digests
+from concordance.facts.public_name_codec import PUBLIC
+from concordance.facts.store_delta import Aspect, band, slot
 from concordance.query.book.chapters import chapter_of, plan
 from concordance.query.book.parts import stands
 from concordance.query.described.entries import GUIDES, entries

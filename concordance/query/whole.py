@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from concordance.facts.graph import Pair
+from concordance.facts.links.graph import Pair
 
 _MOSTLY = 0.6  # the share of a group's files that its folder holds, at least
 

@@ -22,7 +22,7 @@ from concordance.base.config import Book
 from concordance.base.errors import ConcordanceError
 from concordance.collect.blame import head
 from concordance.facts.read import Facts
-from concordance.facts.touched import Aspect
+from concordance.facts.store_delta import Aspect
 from concordance.query.index import Index
 from concordance.query.renewal import renew
 from concordance.serve.asked import More, answered

@@ -16,8 +16,8 @@ import msgspec
 
 from concordance.base import config_file, regular_file
 from concordance.base.config import cache_folder
-from concordance.facts import versions
-from concordance.facts.checksums import read_record, write_record
+from concordance.facts import code_versions
+from concordance.facts.integrity.checksums import read_record, write_record
 from concordance.serve.frames import Found
 
 SETTINGS = (config_file.FILE, config_file.SHARED)
@@ -46,7 +46,7 @@ def _text(path: str) -> bytes:
 
 @cache
 def _program() -> str:
-    return versions.site()
+    return code_versions.site()
 
 
 def _place(root: str, live: bool) -> str:

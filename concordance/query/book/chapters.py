@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from concordance.base.model import Category
-from concordance.facts.touched import Aspect
+from concordance.facts.store_delta import Aspect
 from concordance.query.folders import ASIDE, Folder, folders
 from concordance.query.index import Index
 from concordance.query.ledger import ledger

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Cite, Piece, Ref, To
 from concordance.base.model import Category
-from concordance.facts.touched import Aspect
+from concordance.facts.store_delta import Aspect
 from concordance.query.about import ref_of
 from concordance.query.book.known import defined
 from concordance.query.described.quoted import first_sentence, instructs, is_statement, quote, spoken

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Piece
 from concordance.base.model import TYPES
-from concordance.facts.pack import Defined
+from concordance.facts.codec import Defined
 from concordance.query.described.quoted import first_sentence, is_statement, quote
 from concordance.query.folders import Folder, folders
 from concordance.query.index import Index

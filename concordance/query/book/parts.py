@@ -27,7 +27,7 @@ from concordance.base.blocks import (
     listed,
 )
 from concordance.base.model import TYPES, Category, Kind
-from concordance.facts.touched import Aspect
+from concordance.facts.store_delta import Aspect
 from concordance.query.about import ref_of
 from concordance.query.book.chapters import Chapter, plan
 from concordance.query.book.known import Known, known_of

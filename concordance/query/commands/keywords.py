@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 
 from concordance.base.model import ROLES, FileFacts, Role
 from concordance.facts.read import Facts, Place
-from concordance.facts.touched import band
+from concordance.facts.store_delta import band
 from concordance.query.answers import Answer, Page, Row, WrongCursor, paged
 from concordance.query.crossings import crossings
 from concordance.query.index import Index

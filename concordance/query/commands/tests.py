@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from concordance.base.model import Category, File
-from concordance.facts.graph import Walk, Way
+from concordance.facts.links.graph import Walk, Way
 from concordance.query.answers import Answer, Option, Page, Row, full_name, start_of
 from concordance.query.index import Index
 from concordance.query.names import subject

@@ -10,7 +10,7 @@ from __future__ import annotations
 from concordance.base.blocks import Cite, Mono, Piece, Pieces, Ref, To, counted, listed
 from concordance.base.model import Category, File, Kind, Skip
 from concordance.extract.engine import language_of
-from concordance.facts.pack import Outline
+from concordance.facts.codec import Outline
 from concordance.query.described.definitions import defines, hands_on, implements, main_definition, speaks_for_folder
 from concordance.query.described.entries import entry
 from concordance.query.described.quoted import cited, first_line, first_sentence, is_statement, plain, quote, spoken

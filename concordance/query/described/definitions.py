@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from concordance.base.blocks import Mono, Piece, Ref, To, counted, listed
 from concordance.base.model import File, Kind
-from concordance.facts.pack import Defined, Outline
-from concordance.facts.touched import Aspect
+from concordance.facts.codec import Defined, Outline
+from concordance.facts.store_delta import Aspect
 from concordance.query.answers import clean, separator_of
 from concordance.query.index import Index
 

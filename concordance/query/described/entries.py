@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from concordance.base.blocks import Cite, Piece
-from concordance.facts.touched import Aspect
+from concordance.facts.store_delta import Aspect
 from concordance.query.described.quoted import first_sentence, is_statement, spoken
 from concordance.query.index import Index
 from concordance.query.ledger import ledger

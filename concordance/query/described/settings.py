@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concordance.base.blocks import Cite, Mono, Piece, Ref, To, counted, listed
 from concordance.base.model import File, Kind
 from concordance.extract.engine import language_of
-from concordance.facts.pack import Defined, Outline
+from concordance.facts.codec import Defined, Outline
 from concordance.query.described.quoted import is_statement, spoken
 from concordance.query.index import Index
 

@@ -12,7 +12,7 @@ from collections import Counter
 
 from concordance.base.blocks import Mono, Piece, Ref, To, counted, listed
 from concordance.base.model import Category, File, Kind
-from concordance.facts.pack import Outline
+from concordance.facts.codec import Outline
 from concordance.query.index import Index
 from concordance.query.ledger import ledger
 from concordance.query.related import stem_of

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from concordance.base.model import TYPES, Category, File, Kind, Skip
 from concordance.extract.engine import language_of
-from concordance.facts.touched import Aspect
+from concordance.facts.store_delta import Aspect
 from concordance.query.index import Index
 from concordance.query.ledger import Ledger, ledger
 from concordance.query.reads import MOVED, going_on, kept, lasting, plain, unless

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Block, Cite, Piece, Strong, Text, listed
 from concordance.base.model import Term
-from concordance.facts.touched import Aspect
+from concordance.facts.store_delta import Aspect
 from concordance.query.folders import ASIDE
 from concordance.query.index import Index
 from concordance.query.reads import kept

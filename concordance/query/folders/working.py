@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Block, Code, Item, Items, Piece, Ref, Strong, Text, To, counted, listed
 from concordance.base.model import Category, Kind
-from concordance.facts.touched import Aspect
+from concordance.facts.store_delta import Aspect
 from concordance.query.about import ref_of
 from concordance.query.index import Index
 from concordance.query.ledger import ledger

@@ -25,7 +25,7 @@ from concordance.base.blocks import (
     counted,
     listed,
 )
-from concordance.facts.touched import Aspect
+from concordance.facts.store_delta import Aspect
 from concordance.query.about import ref_of
 from concordance.query.book import glossary, parts, reading
 from concordance.query.book.chapters import GLOSSARY, NAMES, PATHS, plan

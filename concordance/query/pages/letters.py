@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Table, Text, To, counted
-from concordance.facts.touched import Aspect
+from concordance.facts.store_delta import Aspect
 from concordance.query.alphabet import Writer, ranking
 from concordance.query.index import Index
 from concordance.query.keywords import GROUPS

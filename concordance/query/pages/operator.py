@@ -33,7 +33,7 @@ from concordance.base.blocks import (
     listed,
 )
 from concordance.base.model import Bridge, Category, Trust
-from concordance.facts.touched import Aspect
+from concordance.facts.store_delta import Aspect
 from concordance.query.about import ref_of
 from concordance.query.crossings import crossings
 from concordance.query.described.quoted import first_sentence, quote

@@ -31,7 +31,7 @@ from concordance.base.blocks import (
 from concordance.base.model import File, Origin, Skip, Trust
 from concordance.extract.engine import language_of
 from concordance.extract.ruleset import rules
-from concordance.facts.touched import Aspect
+from concordance.facts.store_delta import Aspect
 from concordance.query.folders import folders
 from concordance.query.found import SYNTAX, findings
 from concordance.query.index import Index

@@ -31,7 +31,7 @@ from concordance.base.kinds import Section
 from concordance.base.model import Rule
 from concordance.extract.engine import language_of
 from concordance.extract.ruleset import rules
-from concordance.facts.touched import Aspect
+from concordance.facts.store_delta import Aspect
 from concordance.query.folders.contents import folder_ref
 from concordance.query.found import findings
 from concordance.query.index import Index

@@ -11,8 +11,9 @@ import os
 from contextlib import closing
 from typing import NamedTuple
 
-from concordance.facts import checksums, fulltext
 from concordance.facts.cache import Cache
+from concordance.facts.fulltext import index
+from concordance.facts.integrity import checksums
 
 _BUILD = "concord build makes it anew"
 
@@ -35,7 +36,7 @@ def audit(folder: str, cache: str, largest: int) -> list[Damage]:
                 checksums.doubt(path)
                 found.append(Damage(path, problem, _BUILD))
         if os.path.lexists(text := os.path.join(home, "text")):
-            wrong = [os.path.join(text, name) for name in fulltext.damaged(home)]
+            wrong = [os.path.join(text, name) for name in index.damaged(home)]
             found += [Damage(path, "it is not as it was written", _BUILD) for path in wrong]
     with closing(Cache(cache, largest)) as facts:
         if facts.was_replaced:

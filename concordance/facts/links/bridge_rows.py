@@ -14,8 +14,8 @@ import msgspec
 
 from concordance.base.model import Ask, Bridge, End, Links, Occurrences
 from concordance.facts import schema
-from concordance.facts.pack import unpack_asks, unpack_ends, unpack_links, unpack_named, unpack_names
-from concordance.facts.places import SYMBOL, Place, place_of
+from concordance.facts.codec import unpack_asks, unpack_ends, unpack_links, unpack_named, unpack_names
+from concordance.facts.symbol_places import SYMBOL, Place, place_of
 
 _Rows = list[Bridge]
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from hashlib import blake2b
 from typing import NamedTuple
 
-from concordance.facts.checksums import read_record, write_record
+from concordance.facts.integrity.checksums import read_record, write_record
 
 _LIST = "sums"
 _REPLACED = (".json", ".lock")  # what an update writes anew under the same name

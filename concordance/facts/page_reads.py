@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from concordance.base.errors import ConcordanceError, StoreBroken
-from concordance.facts import checksums, schema
-from concordance.facts.failures import FAILURES
+from concordance.facts import schema
+from concordance.facts.integrity import checksums
+from concordance.facts.integrity.failures import FAILURES
 
 Subject = tuple[str, str]  # the kind of a page, and what it is about
 Digests = dict[str, int]  # of one table, by key

@@ -15,8 +15,8 @@ import msgspec
 
 from concordance.base.model import Links, packed, unpacked
 from concordance.facts import schema
-from concordance.facts.graph import remapped
-from concordance.facts.pack import pack, unpack_asks, unpack_links
+from concordance.facts.codec import pack, unpack_asks, unpack_links
+from concordance.facts.links.graph import remapped
 
 Columns = tuple[bytes, ...]
 

@@ -30,8 +30,9 @@ from concordance.base.confined_folder import remove_tree
 from concordance.base.errors import StoreBroken, StoreFailed
 from concordance.base.model import Category, FileFacts, Kind
 from concordance.base.watchdog import watched
-from concordance.facts import checksums, filesums, textwords
-from concordance.facts.textwords import Words
+from concordance.facts.fulltext import words as fulltext_words
+from concordance.facts.fulltext.words import Words
+from concordance.facts.integrity import checksums, file_checksums
 
 SHELVES = ("source", "other")
 FIELDS = ("base", "dir", "names", "docs", "body")  # split into words; "defs" and "dotted" are names as they are
@@ -215,7 +216,7 @@ class TextWriter:
                 writer.commit()
                 writer.wait_merging_threads()
             self._writers.clear()
-            filesums.note(self.target, _MADE)
+            file_checksums.note(self.target, _MADE)
 
     def place_it(self) -> None:
         """Makes it the index."""
@@ -262,7 +263,7 @@ def _note(folder: str) -> _Note | None:
     if note is None or note.version != _version() or _has_links(place):
         return None
     there = all(os.path.isfile(os.path.join(home, "meta.json")) for home in homes)
-    return note if there and not filesums.damaged(place, _MADE) else None
+    return note if there and not file_checksums.damaged(place, _MADE) else None
 
 
 def damaged(folder: str) -> list[str]:
@@ -270,7 +271,7 @@ def damaged(folder: str) -> list[str]:
     place = os.path.join(folder, "text")
     if checksums.read_record(os.path.join(place, _MADE), _Note) is None:
         return [_MADE]
-    return filesums.damaged(place, _MADE, trusting=False)
+    return file_checksums.damaged(place, _MADE, trusting=False)
 
 
 def _has_links(place: str) -> bool:
@@ -298,7 +299,7 @@ def astray(folder: str, store: str) -> frozenset[str] | None:
 def _version() -> str:
     """Changes with the code that makes words and writes them: no number that somebody has to raise."""
     digest = hashlib.sha256(version("tantivy").encode())
-    for path in (__file__, textwords.__file__):
+    for path in (__file__, fulltext_words.__file__):
         with open(path, "rb") as file:
             digest.update(file.read())
     return digest.hexdigest()[:24]

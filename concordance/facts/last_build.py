@@ -10,8 +10,8 @@ from typing import NamedTuple
 from concordance.base.errors import StoreBroken
 from concordance.base.model import File
 from concordance.facts import schema
-from concordance.facts.handed import Learned
 from concordance.facts.read import Facts
+from concordance.facts.records import Learned
 
 
 class Known(NamedTuple):

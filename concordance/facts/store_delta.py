@@ -13,9 +13,9 @@ from typing import NamedTuple
 from zlib import crc32
 
 from concordance.base.model import File, Links, unpacked
-from concordance.facts.graph import unpacked_edges
-from concordance.facts.linkrows import Part, rows_of
-from concordance.facts.pack import unpack_links, unpack_terms
+from concordance.facts.codec import unpack_links, unpack_terms
+from concordance.facts.links.graph import unpacked_edges
+from concordance.facts.links.rows import Part, rows_of
 
 
 class Aspect(StrEnum):

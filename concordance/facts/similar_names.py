@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tantivy
 
-from concordance.facts.fulltext import Shelf
+from concordance.facts.fulltext.index import Shelf
 
 _FILES = 8
 

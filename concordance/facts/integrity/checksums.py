@@ -24,8 +24,9 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from concordance.base.errors import StoreBroken
-from concordance.facts import lock, schema
-from concordance.facts.failures import FAILURES
+from concordance.facts import schema
+from concordance.facts.integrity import lock
+from concordance.facts.integrity.failures import FAILURES
 
 _SIZE = 8  # bytes of a page's digest
 _OWN = 16  # bytes of the digest that begins each of the files written here

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from contextlib import closing, suppress
 
 from concordance.base.model import File
-from concordance.facts import checksums, schema
-from concordance.facts.failures import FAILURES
+from concordance.facts import schema
+from concordance.facts.integrity import checksums
+from concordance.facts.integrity.failures import FAILURES
 
 _RENEW = "UPDATE file SET changed = ?, altered = ?, inode = ? WHERE path = ?"
 

@@ -13,10 +13,10 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from concordance.base.model import RUN, Links
-from concordance.facts import linkrows
-from concordance.facts.graph import Graph
-from concordance.facts.pack import Outline, unpack_links, unpack_outline
-from concordance.facts.spool import Spool
+from concordance.facts.codec import Outline, unpack_links, unpack_outline
+from concordance.facts.links import rows as links_rows
+from concordance.facts.links.flow_file import Spool
+from concordance.facts.links.graph import Graph
 
 _PART = 500
 
@@ -109,12 +109,12 @@ class Asked:
         if self._mentions is None:
             with self._guarded():
                 self._mentions = self._run.execute("SELECT file, names FROM mention").fetchall()
-        return list(linkrows.holding(self._mentions, names))
+        return list(links_rows.holding(self._mentions, names))
 
     def leading_to(self, bases: Iterable[int]) -> set[int]:
         """The files that led to some files in any way, given by their bases."""
         with self._guarded():
-            return set(linkrows.holding(self._run.execute("SELECT file, files FROM led"), bases))
+            return set(links_rows.holding(self._run.execute("SELECT file, files FROM led"), bases))
 
     def leading(self, ids: Iterable[int]) -> set[int]:
         """The files that led to some symbols, by name or otherwise; ids as they were."""
