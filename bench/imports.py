@@ -29,12 +29,12 @@ from clang import cindex
 from concordance.base import plugins
 from concordance.base.model import File, Import, Origin, Target
 from concordance.facts.read import Facts
-from concordance.link.headers import standard
+from concordance.link.cfamily.system_headers import standard
 from concordance.link.languages import c as c_family
 from concordance.link.languages import python
-from concordance.link.pythonroots import PythonModules
-from concordance.link.pythonstandard import STANDARD
-from concordance.link.tree import Tree
+from concordance.link.paths.tree import Tree
+from concordance.link.python.module_finder import PythonModules
+from concordance.link.python.stdlib_names import STANDARD
 from concordance.storeplace import FOLDER
 
 CORPORA = ("pytorch", "torch-wheel", "django", "numpy")

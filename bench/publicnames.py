@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from concordance.facts.read import Facts
-from concordance.link.pythonoffered import said_from
+from concordance.link.python.exports import said_from
 from concordance.naming import SAID, named
 from concordance.storeplace import FOLDER
 

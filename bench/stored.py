@@ -20,7 +20,7 @@ from concordance.facts.pass_codec import TestedFiles, clusters_from, cycles_from
 from concordance.facts.public_name_codec import PUBLIC, PublicNames
 from concordance.facts.read import Facts
 from concordance.facts.store_delta import untimed
-from concordance.link.pythonoffered import said_from
+from concordance.link.python.exports import said_from
 from concordance.naming import SAID
 
 

@@ -23,8 +23,8 @@ from concordance.facts.links.graph import Way, edge
 from concordance.facts.links.rows import rows_of
 from concordance.facts.store_delta import Aspect
 from concordance.facts.write import Writer
-from concordance.link.crossing import Crossing
-from concordance.link.tree import Tree
+from concordance.link.bridge_context import Crossing
+from concordance.link.paths.tree import Tree
 
 BRIDGES = "concordance.link.bridges"
 # What a fault in a bridge, or a text that nobody has thought of, may raise.

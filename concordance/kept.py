@@ -13,7 +13,7 @@ from concordance.base.model import File
 from concordance.extract.cfamily.macros import Macros
 from concordance.facts.last_build import Known
 from concordance.facts.records import Learned, Linkable
-from concordance.link import ckept
+from concordance.link.cfamily import resident_tables
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Kept:
     known: Known | None = None  # the store's ledger and notes
     macros: Macros | None = None  # the table of all files' macros
     rows: list[Linkable] | None = None  # the files as the linker needs them
-    tables: ckept.Kept | None = None  # of the C family's names
+    tables: resident_tables.Kept | None = None  # of the C family's names
 
     def take(self, started: str) -> Kept:
         """What the build left that made the store; it is here no more."""

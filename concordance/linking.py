@@ -20,12 +20,12 @@ from concordance.facts.codec import unpack_flow, unpack_imports
 from concordance.facts.links.rows import LinkedFile
 from concordance.facts.records import Before, Linkable
 from concordance.facts.write import Writer
-from concordance.link.again import MANY, SHARE, Again
-from concordance.link.ckept import Kept, files_of
-from concordance.link.cnames import CNames
+from concordance.link.cfamily.linker import CNames
+from concordance.link.cfamily.resident_tables import Kept, files_of
+from concordance.link.interface_digest import C_FAMILY
+from concordance.link.invalidation import MANY, SHARE, Again
 from concordance.link.linker import Linker
-from concordance.link.shown import C_FAMILY
-from concordance.link.tree import Tree
+from concordance.link.paths.tree import Tree
 
 BATCH_BYTES = 400_000  # of flows: a tenth of a second's work
 _FEW_BYTES = 1_000_000  # of flows that are linked sooner than workers are forked

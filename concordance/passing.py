@@ -19,7 +19,7 @@ from concordance.facts.links import graph
 from concordance.facts.links.graph import Pair, Way
 from concordance.facts.write import Writer
 from concordance.forked import undisturbed
-from concordance.link.loading import BY_FILE
+from concordance.link.load_dependencies import BY_FILE
 from concordance.passes import clusters, cycles, layers, rank, tested
 
 _NO_USERS = frozenset((Category.TEST, Category.EXAMPLE, Category.BENCHMARK, Category.DOCUMENTATION))

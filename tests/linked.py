@@ -12,7 +12,7 @@ from concordance.facts.codec import pack, unpack_links
 from concordance.facts.links.rows import LinkedFile
 from concordance.facts.records import Linkable
 from concordance.link.linker import Linker
-from concordance.link.tree import Tree
+from concordance.link.paths.tree import Tree
 
 
 class Repository:

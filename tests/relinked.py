@@ -23,7 +23,7 @@ from concordance.facts.public_name_codec import PUBLIC
 from concordance.facts.read import Facts
 from concordance.facts.records import Linkable, Reading
 from concordance.facts.write import Writer
-from concordance.link.ckept import Kept
+from concordance.link.cfamily.resident_tables import Kept
 from concordance.link.linker import Linker
 from concordance.linking import Linking
 

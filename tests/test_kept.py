@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from concordance.link import ckept, cnames
-from concordance.link.chomes import MACRO, Entry, Home
-from concordance.link.creach import Reach
-from concordance.link.cscopes import Table
+from concordance.link.cfamily import linker, resident_tables
+from concordance.link.cfamily.include_graph import Reach
+from concordance.link.cfamily.scopes import MACRO, Entry, Home
+from concordance.link.cfamily.symbol_table import Table
 from concordance.link.world import World
 from tests.madeup import Repository
 from tests.relinked import Book
@@ -85,14 +85,14 @@ def laid_out(table: Table) -> dict[str, Any]:
     return found
 
 
-def checked(real: Callable[..., ckept.Kept | None], told: list[bool]) -> Callable[..., ckept.Kept | None]:
+def checked(real: Callable[..., resident_tables.Kept | None], told: list[bool]) -> Callable[..., resident_tables.Kept | None]:
     """`renewed`, whose tables are compared with new ones."""
 
-    def renewed(world: World, kept: ckept.Kept, before: Any) -> ckept.Kept | None:
+    def renewed(world: World, kept: resident_tables.Kept, before: Any) -> resident_tables.Kept | None:
         found = real(world, kept, before)
         told.append(found is not None)
         if found is not None:
-            numbers = [n for n, row in enumerate(world.files) if row.language in cnames.C_FAMILY and row.size]
+            numbers = [n for n, row in enumerate(world.files) if row.language in linker.C_FAMILY and row.size]
             known, world.included = world.included, {}
             reach = Reach.of(world, numbers)
             world.included = known
@@ -110,7 +110,7 @@ def checked(real: Callable[..., ckept.Kept | None], told: list[bool]) -> Callabl
 def test_kept_tables_are_new_ones(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines come and go at random, in a file or two at a time."""
     chosen, told, texts = random.Random(seed), list[bool](), dict(FILES)
-    monkeypatch.setattr(cnames, "renewed", checked(ckept.renewed, told))
+    monkeypatch.setattr(linker, "renewed", checked(resident_tables.renewed, told))
     book = Book(tmp_path, texts)
     for _ in range(60):
         for path in chosen.sample(sorted(texts), chosen.choice((1, 1, 2))):
@@ -129,7 +129,7 @@ def test_kept_tables_are_new_ones(seed: int, tmp_path: Path, monkeypatch: pytest
 def test_kept_tables_of_made_up_files(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks, names and files come and go at random."""
     told: list[bool] = []
-    monkeypatch.setattr(cnames, "renewed", checked(ckept.renewed, told))
+    monkeypatch.setattr(linker, "renewed", checked(resident_tables.renewed, told))
     made = Repository(seed, ("c",))
     book = Book(tmp_path, made.text())
     for _ in range(30):

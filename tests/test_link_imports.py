@@ -17,7 +17,7 @@ from concordance.base.model import File, Import, Skip, Target
 from concordance.collect import walk
 from concordance.collect.classify import Classifier, header_language
 from concordance.extract import engine
-from concordance.link.tree import Tree, joined
+from concordance.link.paths.tree import Tree, joined
 
 HOME = Path(__file__).parent / "cases" / "link" / "imports"
 LANGUAGES = "concordance.link.languages"

@@ -14,7 +14,7 @@ from concordance.base.model import Kind, Trust
 from concordance.extract.operator_schema import Schema
 from concordance.extract.rule_context import C_FAMILY
 from concordance.facts.read import Place
-from concordance.link.crossing import Crossing, Meant
+from concordance.link.bridge_context import Crossing, Meant
 
 _FUNCTIONS = (Kind.FUNCTION, Kind.METHOD)
 _NUMBER = re.compile(r"\+\d+$")

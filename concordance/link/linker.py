@@ -17,9 +17,9 @@ from concordance.facts.codec import pack, pack_targets, packed_asks
 from concordance.facts.links.graph import targets_of
 from concordance.facts.links.rows import LinkedFile
 from concordance.facts.records import Linkable
-from concordance.link import loading, runs
-from concordance.link.shown import mentions
-from concordance.link.tree import Tree
+from concordance.link import implicit_runs, load_dependencies
+from concordance.link.interface_digest import mentions
+from concordance.link.paths.tree import Tree
 from concordance.link.world import Carriers, Found, Loaded, Names, World
 
 LANGUAGES = "concordance.link.languages"
@@ -104,8 +104,8 @@ class Linker:
         row = self.world.files[number]
         uses, missed = self._uses(file, found)
         rows = list(zip(*map(unpacked, uses[:4]), strict=True))
-        edges = runs.edges(file, found, rows, names)
-        loads = packed(loading.loaded(self.world, file, found))
+        edges = implicit_runs.edges(file, found, rows, names)
+        loads = packed(load_dependencies.loaded(self.world, file, found))
         return LinkedFile(
             row.id, pack(links), uses, missed, overrides, edges, len(file.op), resolved, row.base, loads, extends,
             self.aim(number), mentions(file), self._files(found, uses, edges, overrides, extends, loads),

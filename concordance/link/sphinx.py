@@ -9,9 +9,9 @@ that is a module is the file, the rest a name in it.
 from __future__ import annotations
 
 from concordance.base.model import Import, Origin, Target
-from concordance.link import beside
-from concordance.link.pythonroots import PythonModules
-from concordance.link.tree import Tree, above
+from concordance.link.paths import references
+from concordance.link.paths.tree import Tree, above
+from concordance.link.python.module_finder import PythonModules
 
 _CODE = ("auto", "currentmodule", "module", "py:")
 DIRECTIVES = frozenset(
@@ -32,7 +32,7 @@ def directive(tree: Tree, path: str, one: Import) -> Target:
         return Target(Origin.REPOSITORY, (path,), by="this file")
     if words.startswith("<"):
         return Target(Origin.STANDARD, package="docutils", by="file of docutils")
-    return beside.link(tree, path, words, _ENDINGS, _PAGES, _top(tree, path))
+    return references.link(tree, path, words, _ENDINGS, _PAGES, _top(tree, path))
 
 
 def _top(tree: Tree, path: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 from concordance.base.model import KINDS, Flow, Given, Import, Kind, Op, Target, Trust, unpacked
 from concordance.facts.codec import unpack_flow, unpack_imports
 from concordance.facts.records import Linkable
-from concordance.link.tree import Tree
+from concordance.link.paths.tree import Tree
 
 _ROOM = 60_000_000  # bytes of flows that are held unpacked, which take some ten times as much: more than most have
 

@@ -23,9 +23,9 @@ from concordance.base.model import Entry, File, Skip
 from concordance.collect import walk
 from concordance.collect.classify import Classifier, header_language
 from concordance.extract import engine
-from concordance.link.includeroots import IncludeRoots
-from concordance.link.pythonplaces import SOURCES, STUBS, PythonPlaces
-from concordance.link.tree import Tree, above
+from concordance.link.cfamily.include_roots import IncludeRoots
+from concordance.link.paths.tree import Tree, above
+from concordance.link.python.packages import SOURCES, STUBS, PythonPlaces
 
 MOST = 12  # roots of a kind that are filled in
 _ASIDE = frozenset((Category.VENDORED, Category.TEST, Category.EXAMPLE, Category.BENCHMARK))

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Kind, Trust
-from concordance.link.crossing import Crossing, Stated
-from concordance.link.sourcepaths import Paths
-from concordance.link.tree import above
+from concordance.link.bridge_context import Crossing, Stated
+from concordance.link.paths.source_patterns import Paths
+from concordance.link.paths.tree import above
 
 _MARKS = {
     "cmake": ("CMakeLists.txt",), "starlark": ("WORKSPACE", "MODULE.bazel", "WORKSPACE.bazel", ".buckconfig"),

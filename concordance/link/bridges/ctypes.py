@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Role, Trust
-from concordance.link.crossing import Crossing, Stated
+from concordance.link.bridge_context import Crossing, Stated
 
 _C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
 _ROLES = {"calls": Role.CALL, "reads": Role.READ, "declares": ""}

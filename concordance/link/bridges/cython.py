@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import ROLES, Bridge, Role, Trust
-from concordance.link.crossing import Crossing, Stated
+from concordance.link.bridge_context import Crossing, Stated
 
 _C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
 _STUBS = (".pyi", ".pyi.in")

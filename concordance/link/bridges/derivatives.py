@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Role, Trust
-from concordance.link.crossing import Crossing, Stated
+from concordance.link.bridge_context import Crossing, Stated
 from concordance.link.kernels import Kernels
-from concordance.link.operatortables import Operator, Tables
+from concordance.link.operator_tables import Operator, Tables
 
 _HOMES = (("torch", "autograd", "generated", "details"), ("torch", "autograd"))
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Trust
 from concordance.facts.read import Place
-from concordance.link.crossing import Crossing, Stated
-from concordance.link.documentednames import DocumentedNames, Named
-from concordance.link.tree import joined
+from concordance.link.bridge_context import Crossing, Stated
+from concordance.link.paths.tree import joined
+from concordance.link.python.documented_names import DocumentedNames, Named
 
 _C = ("c", "cpp", "cuda", "objc", "objcpp")
 

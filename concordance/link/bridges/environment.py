@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Trust
-from concordance.link.crossing import Crossing, Stated
+from concordance.link.bridge_context import Crossing, Stated
 
 _FUNCTIONS = frozenset(("function", "method", "macro", "class", "struct", "variable", "constant"))
 

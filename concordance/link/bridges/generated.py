@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Kind, Role, Trust
 from concordance.facts.read import Place
-from concordance.link.crossing import Crossing, Stated
-from concordance.link.tree import joined
+from concordance.link.bridge_context import Crossing, Stated
+from concordance.link.paths.tree import joined
 
 _SERVICE = re.compile(r"(?:add_)?(\w+?)(?:Stub|Servicer|Servicer_to_server|Service)\Z")
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Role, Trust
-from concordance.link.crossing import Crossing
-from concordance.link.operatornames import plainest
-from concordance.link.operatortables import Tables
+from concordance.link.bridge_context import Crossing
+from concordance.link.operator_names import plainest
+from concordance.link.operator_tables import Tables
 
 
 def join(crossing: Crossing) -> Iterator[Bridge]:

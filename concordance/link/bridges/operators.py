@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from concordance.base.model import Bridge, Role, Trust
-from concordance.link.crossing import Crossing, Meant, Stated
+from concordance.link.bridge_context import Crossing, Meant, Stated
 from concordance.link.kernels import Kernels
-from concordance.link.operatortables import Operator, Tables, shared
+from concordance.link.operator_tables import Operator, Tables, shared
 
 READS = ("structured", "overloads")
 _NATIVE = (("at", "native"), ("native",))

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from concordance.base.model import ROLES, Bridge, Kind, Role, Trust
-from concordance.link.crossing import Crossing, Stated
-from concordance.link.operatornames import OperatorNames
-from concordance.link.operatortables import Operator
+from concordance.link.bridge_context import Crossing, Stated
+from concordance.link.operator_names import OperatorNames
+from concordance.link.operator_tables import Operator
 
 _CALL = 1 << ROLES.index(Role.CALL)
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Trust
-from concordance.link.crossing import Crossing, Stated
-from concordance.link.operatornames import OperatorNames
-from concordance.link.operatortables import Operator
+from concordance.link.bridge_context import Crossing, Stated
+from concordance.link.operator_names import OperatorNames
+from concordance.link.operator_tables import Operator
 
 _SYMBOLICS = re.compile(r"symbolic_\w*\.py$")
 _REFERENCES = re.compile(r"(?:^|/)_?refs(?:/|\.py$)")

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import ROLES, Bridge, Role, Trust
-from concordance.link.crossing import Crossing, Stated
-from concordance.link.operatornames import OperatorNames
-from concordance.link.operatortables import Operator, Tables
-from concordance.link.registered import BRIDGES, Registered
+from concordance.link.bridge_context import Crossing, Stated
+from concordance.link.operator_names import OperatorNames
+from concordance.link.operator_tables import Operator, Tables
+from concordance.link.registered_kernels import BRIDGES, Registered
 
 _CALL = 1 << ROLES.index(Role.CALL)
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Role, Trust
-from concordance.link.crossing import Crossing, Meant, Stated
-from concordance.link.operatortables import Tables
-from concordance.link.registered import BRIDGES, Registered
+from concordance.link.bridge_context import Crossing, Meant, Stated
+from concordance.link.operator_tables import Tables
+from concordance.link.registered_kernels import BRIDGES, Registered
 
 READS = BRIDGES
 

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Role, Trust
-from concordance.link.crossing import Crossing, Stated
-from concordance.link.tree import above, joined
+from concordance.link.bridge_context import Crossing, Stated
+from concordance.link.paths.tree import above, joined
 
 _VARIABLE = re.compile(r".*(?:\$\{\{.*?\}\}|\$\{[^{}]*\}|\$\([^)]*\)+|\$\w+|%\w+%|\{[\w.]*\})[/\\]?", re.S)
 _AT_FILE = re.compile(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Kind, Role, Trust
-from concordance.link.crossing import Crossing, Meant, Stated
+from concordance.link.bridge_context import Crossing, Meant, Stated
 from concordance.link.kernels import Kernels
 
 _SAYS = "stub"

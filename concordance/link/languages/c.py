@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from concordance.base.model import Import, Target
-from concordance.link.cnames import CNames
-from concordance.link.includes import Includes
-from concordance.link.tree import Tree
+from concordance.link.cfamily.includes import Includes
+from concordance.link.cfamily.linker import CNames
+from concordance.link.paths.tree import Tree
 from concordance.link.world import World
 
 LANGUAGES = ("c", "cpp", "cuda", "objc", "objcpp")

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
-from concordance.link import beside
-from concordance.link.tree import Tree, above, joined, nearness
+from concordance.link.paths import references
+from concordance.link.paths.tree import Tree, above, joined, nearness
 
 LANGUAGES = ("cmake",)
 # fmt: off
@@ -79,7 +79,7 @@ def _path(tree: Tree, path: str, written: str, pages: tuple[str, ...]) -> Target
         endings = ("", ".in") if not pages else ()
         for home in homes:
             where = joined(home, words)
-            found = beside.at(tree, where, endings, pages, f"from {home or 'the root'}")
+            found = references.at(tree, where, endings, pages, f"from {home or 'the root'}")
             if found and (found.paths or not pages):
                 return found
             outside = next((one for one in above(where or "") if one and one in tree.submodules), "")
@@ -87,7 +87,7 @@ def _path(tree: Tree, path: str, written: str, pages: tuple[str, ...]) -> Target
                 return Target(Origin.THIRD_PARTY, package=outside.rpartition("/")[2], by=f"submodule {outside}")
     if _MADE.match(written):
         return Target(Origin.GENERATED, package=written, by="in the build's own folder")
-    return beside.target(tree, path, words, ("",) if not pages else (), pages)
+    return references.target(tree, path, words, ("",) if not pages else (), pages)
 
 
 def _module(tree: Tree, path: str, name: str) -> str:

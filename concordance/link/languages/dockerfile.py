@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
-from concordance.link import beside
-from concordance.link.tree import Tree, above, joined
+from concordance.link.paths import references
+from concordance.link.paths.tree import Tree, above, joined
 
 LANGUAGES = ("dockerfile",)
 
@@ -31,7 +31,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
 def _copied(tree: Tree, path: str, written: str) -> Target:
     for home in above(path.rpartition("/")[0]):
-        found = beside.at(tree, joined(home, written), ("",), (), f"from {home or 'the root'}")
+        found = references.at(tree, joined(home, written), ("",), (), f"from {home or 'the root'}")
         if found:
             return found
     return Target(Origin.UNRESOLVED, by=f"no {written} there")

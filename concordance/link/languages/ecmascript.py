@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from concordance.base.model import Import, Target
-from concordance.link.ecmamodules import EcmaModules
-from concordance.link.plainnames import PlainNames
-from concordance.link.tree import Tree
+from concordance.link.ecma_modules import EcmaModules
+from concordance.link.paths.tree import Tree
+from concordance.link.simple_resolver import PlainNames
 from concordance.link.world import World
 
 LANGUAGES = ("javascript", "typescript")

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterator
 
 from concordance.base.model import Import, Origin, Target
-from concordance.link.ignored import Ignored
-from concordance.link.plainnames import PlainNames
-from concordance.link.tree import Tree, above, joined, nearness
+from concordance.link.paths.ignored import Ignored
+from concordance.link.paths.tree import Tree, above, joined, nearness
+from concordance.link.simple_resolver import PlainNames
 from concordance.link.world import World
 
 LANGUAGES = ("go",)

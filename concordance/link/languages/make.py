@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
-from concordance.link import beside
-from concordance.link.tree import Tree
+from concordance.link.paths import references
+from concordance.link.paths.tree import Tree
 
 LANGUAGES = ("make",)
 _MADE = (".d", ".dep", ".depend", ".deps", ".cmd", ".P")  # what the compiler says of headers
@@ -16,7 +16,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Finds included files."""
 
     def resolve(path: str, one: Import) -> Target:
-        found = beside.target(tree, path, one.module)
+        found = references.target(tree, path, one.module)
         if not found.paths and one.module.rstrip(")}").endswith(_MADE):
             return Target(Origin.GENERATED, by="dependencies that the compiler writes")
         return found

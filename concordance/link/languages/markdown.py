@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
-from concordance.link import beside
+from concordance.link.paths import references
+from concordance.link.paths.tree import Tree, above
 from concordance.link.sphinx import DIRECTIVES, directive
-from concordance.link.tree import Tree, above
 
 LANGUAGES = ("markdown",)
 _ENDINGS = ("", ".md", ".mdx", ".rst")
@@ -25,10 +25,10 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
         if one.form in DIRECTIVES:
             return directive(tree, path, one)
         words = one.module
-        found = beside.link(tree, path, words, _ENDINGS, _PAGES)
+        found = references.link(tree, path, words, _ENDINGS, _PAGES)
         if found.origin == Origin.UNRESOLVED and words.startswith("/"):
             tops = (home for home in above(path.rpartition("/")[0]) if home)
-            tried = (beside.link(tree, path, words, _ENDINGS, _PAGES, top) for top in tops)
+            tried = (references.link(tree, path, words, _ENDINGS, _PAGES, top) for top in tops)
             found = next((one for one in tried if one.paths), found)
         return found
 

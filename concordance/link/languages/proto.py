@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
-from concordance.link import beside
-from concordance.link.plainnames import PlainNames
-from concordance.link.tree import Tree, above, nearness
+from concordance.link.paths import references
+from concordance.link.paths.tree import Tree, above, nearness
+from concordance.link.simple_resolver import PlainNames
 from concordance.link.world import World
 
 LANGUAGES = ("proto",)
@@ -18,7 +18,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
     def resolve(path: str, one: Import) -> Target:
         folder = path.rpartition("/")[0]
-        found = beside.ends(tree, one.module)
+        found = references.ends(tree, one.module)
         if found:
             best = min(found, key=lambda p: (-nearness(folder, p.rpartition("/")[0]), p.count("/"), p))
             root = best.removesuffix(one.module).strip("/")

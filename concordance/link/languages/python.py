@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
-from concordance.link.pythonnames import PythonNames
-from concordance.link.pythonroots import FAR, PythonModules
-from concordance.link.tree import Tree
+from concordance.link.paths.tree import Tree
+from concordance.link.python.linker import PythonNames
+from concordance.link.python.module_finder import FAR, PythonModules
 from concordance.link.world import World
 
 LANGUAGES = ("python", "cython")

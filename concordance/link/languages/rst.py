@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from concordance.base.model import Import, Target
+from concordance.link.paths.tree import Tree
 from concordance.link.sphinx import directive
-from concordance.link.tree import Tree
 
 LANGUAGES = ("rst",)
 

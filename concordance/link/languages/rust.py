@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
-from concordance.link.plainnames import PlainNames
-from concordance.link.rustmodules import RustModules
-from concordance.link.tree import Tree
+from concordance.link.paths.tree import Tree
+from concordance.link.rust_modules import RustModules
+from concordance.link.simple_resolver import PlainNames
 from concordance.link.world import World
 
 LANGUAGES = ("rust",)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
-from concordance.link import beside
-from concordance.link.plainnames import PlainNames
-from concordance.link.tree import Tree
+from concordance.link.paths import references
+from concordance.link.paths.tree import Tree
+from concordance.link.simple_resolver import PlainNames
 from concordance.link.world import World
 
 LANGUAGES = ("shell",)
@@ -19,7 +19,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     def resolve(path: str, one: Import) -> Target:
         if one.module.startswith("/"):
             return Target(Origin.UNRESOLVED, by="outside the repository")
-        return beside.target(tree, path, one.module)
+        return references.target(tree, path, one.module)
 
     return resolve
 

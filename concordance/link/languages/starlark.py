@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
-from concordance.link.plainnames import PlainNames
-from concordance.link.tree import Tree, above, joined
+from concordance.link.paths.tree import Tree, above, joined
+from concordance.link.simple_resolver import PlainNames
 from concordance.link.world import World
 
 LANGUAGES = ("starlark",)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
-from concordance.link import beside
-from concordance.link.tree import Tree
+from concordance.link.paths import references
+from concordance.link.paths.tree import Tree
 
 LANGUAGES = ("yaml",)
 _PAGES = ("action.yml", "action.yaml")
@@ -31,10 +31,10 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     def resolve(path: str, one: Import) -> Target:
         words = one.module
         if words.startswith("./"):  # from the repository's root, wherever the workflow lies
-            found = beside.at(tree, words[2:].rstrip("/"), ("",), _PAGES, "from the root")
+            found = references.at(tree, words[2:].rstrip("/"), ("",), _PAGES, "from the root")
             inner = words.find("/.github/")  # the repository may be checked out into a folder
             if found is None and inner > 0:
-                found = beside.at(tree, words[inner + 1 :].rstrip("/"), ("",), _PAGES, "from the root")
+                found = references.at(tree, words[inner + 1 :].rstrip("/"), ("",), _PAGES, "from the root")
             return found or Target(Origin.UNRESOLVED, by=f"no {words} there")
         if words.startswith("docker://"):
             return Target(Origin.THIRD_PARTY, package=words.removeprefix("docker://"), by="image")
@@ -42,7 +42,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
         owner, _, rest = name.partition("/")
         repository, _, inside = rest.partition("/")
         if inside and is_own(f"{owner}/{repository}"):
-            found = beside.at(tree, inside, ("",), _PAGES, f"own repository, at {version}")
+            found = references.at(tree, inside, ("",), _PAGES, f"own repository, at {version}")
             if found:
                 return found
         return Target(Origin.THIRD_PARTY, package=f"{owner}/{repository}".rstrip("/"), by="another repository")

@@ -13,7 +13,7 @@ import msgspec
 
 from concordance.base.errors import Unreadable
 from concordance.base.model import File, Import
-from concordance.link.loading import BY_FILE
+from concordance.link.load_dependencies import BY_FILE
 from concordance.query.changed.comparison import Comparison, Read
 from concordance.query.changed.needs import Imports, Named, Resolver, SideTree, Web, loads_of, waits
 from concordance.query.index import Index

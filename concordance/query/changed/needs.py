@@ -15,8 +15,8 @@ from typing import NamedTuple
 from concordance.base import plugins
 from concordance.base.config import Roots
 from concordance.base.model import File, Import, Origin, Scope, Target
-from concordance.link.loading import BY_FILE
-from concordance.link.tree import Tree
+from concordance.link.load_dependencies import BY_FILE
+from concordance.link.paths.tree import Tree
 from concordance.passes.cycles import components
 
 _LANGUAGES = "concordance.link.languages"

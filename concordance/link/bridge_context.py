@@ -1,0 +1,164 @@
+"""The repository as a bridge sees it: the ends that files state, what the linker says of them, and who carries a name.
+
+In: the store that is being written, when all files are linked. Out: `Stated` ends and `Meant` targets. Whatever a
+bridge asks by name is asked here, so that it is known what its answer hangs on.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple, TypeVar, cast
+
+from concordance.base.model import Ask, Bridge, End, Links, Occurrences, Trust, unpacked
+from concordance.facts.links.bridge_rows import Crossed
+from concordance.facts.read import Place
+from concordance.link.paths.tree import Tree
+from concordance.link.python.module_finder import PythonModules
+
+Made = TypeVar("Made")
+
+
+class Row(NamedTuple):
+    """A file."""
+
+    id: int
+    base: int
+    path: str
+    language: str
+    category: str
+
+
+class Stated(NamedTuple):
+    """An end, and where it is stated."""
+
+    file: Row
+    number: int  # among its file's ends
+    end: End
+
+    @property
+    def id(self) -> int:
+        """The id of the symbol around it, or of its file."""
+        return self.file.base + 1 + self.end.symbol
+
+    def to(
+        self, target: int, trust: Trust, by: str, name: str = "", role: str = "", more: tuple[tuple[str, str], ...] = ()
+    ) -> Bridge:
+        """This end, joined with a target (0 where that is not in the repository)."""
+        end = self.end
+        return Bridge(end.bridge, end.says, name or end.name, self.id, self.number, target, trust, by, role, more)
+
+
+class Meant(NamedTuple):
+    """What the linker says of a name."""
+
+    target: int
+    trust: Trust
+    by: str
+
+
+class _Names:
+    """The names of one file by where they stand. Few of them are asked for, so none is unpacked but those."""
+
+    def __init__(self, occurrences: Occurrences, links: Links) -> None:
+        self._starts = [0, *accumulate(unpacked(occurrences.lengths))]
+        self._offsets = list(accumulate(unpacked(occurrences.step)))
+        self._uses, self._links = unpacked(occurrences.use), links
+        self._linked, self._targets = unpacked(links.use), unpacked(links.target)
+
+    def at(self, line: int, col: int) -> list[Meant]:
+        """What the linker says of the name at a place, the best first."""
+        if not 0 < line < len(self._starts) or not self._uses:
+            return []
+        offset = self._starts[line - 1] + col - 1
+        place = bisect_left(self._offsets, offset)
+        if place == len(self._offsets) or self._offsets[place] != offset or not self._uses[place]:
+            return []
+        use, links = self._uses[place] - 1, self._links
+        rows = range(bisect_left(self._linked, use), bisect_right(self._linked, use))
+        return [Meant(self._targets[row], Trust(links.trust[row]), links.resolvers[links.by[row]]) for row in rows]
+
+
+class Crossing:
+    """What is known when bridges are joined."""
+
+    def __init__(self, crossed: Crossed, tree: Tree) -> None:
+        self._crossed, self._tree = crossed, tree
+        self.files = [Row(*row) for row in crossed.files()]
+        self._meant: dict[int, _Names] = {}
+        self._made: dict[Callable[[Crossing], object], object] = {}
+
+    def once(self, make: Callable[[Crossing], Made]) -> Made:
+        """What is worked out from all ends, the same for every bridge that asks."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast(Made, self._made[make])
+
+    @cached_property
+    def file_of(self) -> dict[str, Row]:
+        """The files by path."""
+        return {row.path: row for row in self.files}
+
+    @cached_property
+    def _stated(self) -> dict[str, list[Stated]]:
+        ends, found = self._crossed.ends(), dict[str, list[Stated]]()
+        for row in self.files:
+            for number, end in enumerate(ends.get(row.id, ())):
+                found.setdefault(end.bridge, []).append(Stated(row, number, end))
+        return found
+
+    def ends(self, bridge: str, *says: str) -> list[Stated]:
+        """The ends of a bridge that say one of some things, or anything; by path, in the order of the text."""
+        return [one for one in self._stated.get(bridge, ()) if not says or one.end.says in says]
+
+    @cached_property
+    def asks(self) -> dict[str, list[Ask]]:
+        """The dotted names of Python that no Python of the repository defines, with who asks for each."""
+        found: dict[str, list[Ask]] = {}
+        asked = self._crossed.asks()
+        for row in self.files:
+            for one in asked.get(row.id, ()):
+                found.setdefault(one.name, []).append(one)
+        return found
+
+    def named(self, name: str, languages: Iterable[str] = ()) -> list[Place]:
+        """The symbols of a name, in some languages or in any; by path, in the order of the text."""
+        wanted = frozenset(languages)
+        return [one for one in self._crossed.named(name) if not wanted or one.language in wanted]
+
+    def symbols(self, file: Row) -> list[Place]:
+        """The symbols of a file, by place."""
+        return self._crossed.symbols_in(file.id)
+
+    def place(self, identity: int) -> Place | None:
+        """The symbol of an id; None where it is a file's."""
+        return self._crossed.place(identity)
+
+    def users(self, target: int) -> list[tuple[int, int, int]]:
+        """Who uses a symbol: the id of the symbol around (or of the file), roles as bits, and the best trust."""
+        return self._crossed.users(target)
+
+    def file_with(self, identity: int) -> Row:
+        """The file of an id."""
+        return self._by_base[bisect_right(self._by_base, identity, key=lambda row: row.base) - 1]
+
+    @cached_property
+    def _by_base(self) -> list[Row]:
+        return sorted(self.files, key=lambda row: row.base)
+
+    def meant(self, one: Stated) -> list[Meant]:
+        """What the linker says of the name that stands where an end is stated, the best first."""
+        return self.meant_at(one.file, one.end.line, one.end.col)
+
+    def meant_at(self, file: Row, line: int, col: int) -> list[Meant]:
+        """What the linker says of the name at a place of a file."""
+        known = self._meant.get(file.id)
+        if known is None:
+            known = self._meant[file.id] = _Names(self._crossed.occurrences(file.id), self._crossed.links(file.id))
+        return known.at(line, col)
+
+    def module_of(self, path: str) -> str:
+        """The dotted name of a Python file, as others import it; "" where it has none."""
+        return self._tree.once(PythonModules).name_of(path)

@@ -1,0 +1,1 @@
+"""Resolves names of C, C++, CUDA and Objective-C."""

@@ -1,0 +1,299 @@
+"""Of which type a C-family expression's value is, or which type it names.
+
+In: expressions, and what their names mean. Out: types. A type is only said where every way to it is known: what an
+overload, an unknown template or a macro makes of it stays unknown. A template's parameters are replaced by the
+arguments that it was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from concordance.base.model import Given
+from concordance.link.cfamily.file_scope import (
+    CALL,
+    CAST,
+    EACH,
+    ITEM,
+    LOOKUP,
+    MEMBER,
+    NAME,
+    OF_TYPE,
+    PARAMETER,
+    PART,
+    SYMBOL,
+    TYPE_NAMED,
+    TYPE_OF,
+    View,
+)
+from concordance.link.cfamily.include_graph import Reach
+from concordance.link.cfamily.members import Members, substituted
+from concordance.link.cfamily.scopes import (
+    CLASSES,
+    ENUM,
+    FUNCTIONS,
+    MACRO,
+    MASK,
+    NAMESPACE,
+    OTHER_NAME,
+    SHIFT,
+    TYPE,
+    Entry,
+    Group,
+    Home,
+    Type,
+)
+from concordance.link.cfamily.standard_library import ELEMENT, PARTS
+from concordance.link.cfamily.symbol_table import Table, last_name
+from concordance.link.world import World
+
+TYPES = CLASSES | {ENUM, TYPE}
+_NO_VALUES = TYPES | FUNCTIONS | {NAMESPACE, OTHER_NAME, MACRO}
+_ABSENT: Type = ()
+
+
+class Values(Members):
+    """Finds types; what names mean is another's to say."""
+
+    def __init__(self, world: World, table: Table, reach: Reach) -> None:
+        super().__init__(world, table, reach)
+        self.work |= {TYPE_NAMED: self._type_named, TYPE_OF: self._type_of}
+
+    def owner(self, view: View, left: int) -> Type | None:
+        """The class that members of an expression are looked for in: the one it names, or that of its value."""
+        if view.op[left] in (LOOKUP, MEMBER, NAME, SYMBOL, ITEM):
+            named = self.type_named(view, left)
+            if named is not None:
+                return named
+        return self.type_of(view, left)
+
+    # --- types -------------------------------------------------------------------------------
+
+    def type_named(self, view: View, expression: int) -> Type | None:
+        """The type that an expression names."""
+        found = view.types.get(expression, _ABSENT)
+        return found if found is not _ABSENT else self.solver.ask((TYPE_NAMED, view, expression))
+
+    def _type_named(self, view: View, expression: int) -> Type | None:
+        op, left = view.op[expression], view.left[expression]
+        if op == ITEM:
+            base = self.type_named(view, left)
+            if base is None or base[0] is None:
+                return None
+            args = self._arguments(view, view.right[expression])
+            return (base[0], args) if args else base
+        if op == CALL:
+            return self.type_named(view, left)
+        if op == NAME:
+            values = [value for value in view.bound[left] if view.op[value] in (PARAMETER, SYMBOL)]
+            if not values:
+                return None
+            if view.op[values[0]] == PARAMETER:
+                return self._parameter(view, values[0])
+        found = self.named(view, expression)
+        if found is None:
+            return self.outside.named(last_name(view.file, expression)) if op in (LOOKUP, MEMBER) else None
+        entry = found.entry
+        if entry.kind == TYPE:
+            return self._alias(view, expression, entry)
+        home = entry.home.inner.get(entry.name) if entry.kind in TYPES else None
+        return (home, ()) if home is not None else None
+
+    def _parameter(self, view: View, value: int) -> Type:
+        """A parameter of a class's or function's template."""
+        symbol = view.left[value]
+        home = view.homes[symbol + 1]
+        return (None, (home if home is not None else view.number << SHIFT | symbol, view.right[value]))
+
+    def _arguments(self, view: View, right: int) -> tuple[Type | None, ...]:
+        found: list[Type | None] = []
+        while right:
+            pair = right - 1
+            found.append(self.type_named(view, view.left[pair]) if view.left[pair] else None)
+            right = view.right[pair]
+        return tuple(found)
+
+    def _alias(self, view: View, expression: int, entry: Entry) -> Type | None:
+        """What another name of a type stands for."""
+        for other, place in self.symbols(entry):
+            for value in other.file.said(place, Given.TYPE):
+                found = self.type_named(other, value)
+                if found is None:
+                    continue
+                if view.op[expression] == MEMBER and (found[0] is None or found[1]):
+                    receiver = self._receiver(view, expression, entry)
+                    return substituted(found, *receiver) if receiver is not None else found
+                return found
+        home = entry.home.inner.get(entry.name)  # of a type without a name of its own
+        return (home, ()) if home is not None else None
+
+    # --- values ------------------------------------------------------------------------------
+
+    def type_of(self, view: View, expression: int) -> Type | None:
+        """The type of an expression's value."""
+        found = view.values.get(expression, _ABSENT)
+        return found if found is not _ABSENT else self.solver.ask((TYPE_OF, view, expression))
+
+    def _type_of(self, view: View, expression: int) -> Type | None:
+        op, left = view.op[expression], view.left[expression]
+        if op == NAME:
+            for value in view.bound[left]:
+                if view.op[value] not in (PARAMETER, SYMBOL):
+                    return self.type_of(view, value)
+        elif op == OF_TYPE:
+            return self.type_named(view, left)
+        elif op == CAST:
+            return self.type_of(view, left)
+        elif op == CALL:
+            return self._called(view, left, view.right[expression] - 1)
+        elif op in (LOOKUP, MEMBER):
+            return self._held(view, expression)
+        elif op in (ITEM, EACH, PART):
+            value_type = self.type_of(view, left)
+            if value_type is None or value_type[0] is None:
+                return None
+            if op != PART:
+                return self._element(value_type, op == EACH)
+            args = value_type[1]
+            return args[view.right[expression]] if view.right[expression] < len(args) else None
+        return None
+
+    def constant(self, view: View, expression: int, name: str) -> bool | None:
+        """Whether a member is asked of a variable that must not change; None where that is not written beside it."""
+        if view.op[expression] != NAME:
+            return None
+        holder = self.type_of(view, expression)
+        home: Home | None = holder[0] if holder is not None else None
+        if home is not None and home.member(name) is None and self.inherited(home, name) is None and self.points(home):
+            return False  # the pointer must not change, what it points to may
+        for value in view.bound[view.left[expression]]:
+            if view.op[value] == OF_TYPE:
+                return bool(view.right[value])
+            if view.op[value] == CAST:
+                return True
+        return None
+
+    def _held(self, view: View, expression: int) -> Type | None:
+        """The type of what a variable, a field or `this` holds."""
+        if view.op[expression] == LOOKUP and view.names[view.left[expression]] == "this":
+            around, _ = self.start(view, view.right[expression] % view.scopes)
+            return (around, ()) if around.is_class else None
+        found = self.named(view, expression)
+        if found is None:
+            return self._held_outside(view, expression) if view.op[expression] == MEMBER else None
+        entry = found.entry
+        if entry.kind in _NO_VALUES:
+            return None
+        receiver = self._receiver(view, expression, entry)
+        codes = entry.codes if len(entry.codes) == 1 else sorted(entry.codes, key=lambda code: not view.includes(code))
+        for code in codes:
+            other = self.view(code >> SHIFT)
+            for value in other.file.said(code & MASK, Given.TYPE):
+                held = self.type_of(other, value)
+                return substituted(held, *receiver) if receiver is not None else held
+        home = entry.home.inner.get(entry.name)  # of a type without a name of its own
+        return (home, ()) if home is not None and home.is_class else None
+
+    def _receiver(self, view: View, expression: int, entry: Entry) -> Type | None:
+        """The type whose member an expression names, with its template's arguments."""
+        if view.op[expression] != MEMBER or not entry.home.is_class:
+            return None
+        owner = self.owner(view, view.left[expression])
+        found = self.find(owner, entry.name) if owner is not None else None
+        return found[1] if found is not None else None
+
+    def _held_outside(self, view: View, expression: int) -> Type | None:
+        """What a member of a standard container or pointer gives."""
+        owner = self.owner(view, view.left[expression])
+        if owner is None or owner[0] is None or owner[0].around is not None:
+            return None
+        name = view.names[view.right[expression]]
+        if name in ELEMENT:
+            return self.outside.element(owner, False)
+        place = PARTS.get(name, len(owner[1]))
+        part: Type | None = owner[1][place] if place < len(owner[1]) else None
+        return part
+
+    def _called(self, view: View, callee: int, count: int) -> Type | None:
+        """What a call gives."""
+        args: tuple[Type | None, ...] = ()
+        name = callee
+        if view.op[callee] == ITEM:
+            args = self._arguments(view, view.right[callee])
+            name = view.left[callee]
+        found = self.named(view, name)
+        makes = bool(args) and view.op[name] in (LOOKUP, MEMBER) and last_name(view.file, name).startswith("make_")
+        if found is None:
+            if makes:
+                return args[0]
+            if view.op[name] == MEMBER:
+                return self._held_outside(view, name)
+            return self.type_named(view, callee) or self._functor(view, name, count)
+        entry = found.entry
+        if entry.kind in TYPES:
+            return self.type_named(view, callee)
+        if entry.kind not in FUNCTIONS:
+            return self._functor(view, name, count)
+        made = self.returned(view, entry, count, self._receiver(view, name, entry), args)
+        return args[0] if makes and (made is None or made[0] is None) else made
+
+    def _functor(self, view: View, callee: int, count: int) -> Type | None:
+        """What calling an object gives."""
+        value = self.type_of(view, callee)
+        found = self.find(value, "operator()") if value is not None and value[0] is not None else None
+        return self.returned(view, found[0], count, found[1], ()) if found is not None else None
+
+    def returned(
+        self, view: View, entry: Entry, count: int, receiver: Type | None, args: tuple[Type | None, ...]
+    ) -> Type | None:
+        """What a function returns: where its overloads say different things, nothing is known."""
+        result: Type | None = None
+        for group in self.fitting(view, entry, count):
+            found: Type | None = None
+            for code in group.codes:
+                other = self.view(code >> SHIFT)
+                for value in other.file.said(code & MASK, Given.RETURNS):
+                    found = self.type_of(other, value)
+                    if receiver is not None:
+                        found = substituted(found, *receiver)
+                    found = substituted(found, code, args)
+                if found is not None:
+                    break
+            if found is None or (result is not None and result != found):
+                return None
+            result = found
+        return result
+
+    def fitting(self, view: View, entry: Entry, count: int) -> Sequence[Group]:
+        """The overloads that take so many arguments (-1: it is not called), those that a file sees before others."""
+        groups: Sequence[Group] = self.table.groups(entry)
+        if len(groups) > 1:
+            groups = self.by_count([g for g in groups if g.local < 0 or view.sees >> g.local & 1], count)
+            if len(groups) > 1:
+                groups = [g for g in groups if any(map(view.includes, g.codes))] or groups
+        return groups
+
+    @staticmethod
+    def by_count(groups: Sequence[Group], count: int) -> Sequence[Group]:
+        """The entities that take so many arguments; all where none does."""
+        if len(groups) > 1:
+            groups = [g for g in groups if not g.special] or groups
+            groups = [g for g in groups if g.callable == (count >= 0)] or groups  # C: `struct stat` and `stat()`
+            groups = [g for g in groups if count < 0 or g.least <= count <= g.most] or groups
+        return groups
+
+    def _element(self, value: Type, each: bool) -> Type | None:
+        """What a subscript or a loop gives."""
+        home: Home = value[0]
+        if home.around is None:
+            return self.outside.element(value, each)
+        found = self.find(value, "begin" if each else "operator[]")
+        if found is None:
+            return None if each else value  # a pointer's subscript
+        view = self.view(found[0].codes[0] >> SHIFT)
+        made = self.returned(view, found[0], 0 if each else 1, found[1], ())
+        if each and made is not None and made[0] is not None:
+            star = self.find(made, "operator*")
+            if star is not None:
+                return self.returned(view, star[0], 0, star[1], ())
+        return made

@@ -1,0 +1,149 @@
+"""The folders that a repository's build files hand to the compiler as include roots.
+
+In: a tree. Out: each folder that a CMake, Bazel, Buck, Make, Meson or Python build file names as one, with
+the folders of the files that do; and those that the owners have set. Build files are read, not run: a
+variable counts where it is one that every such tool has, or where the same file gives it one plain value;
+behind one that stays unknown, the rest of the path is taken where just one folder of the repository ends so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.link.paths.tree import Tree, joined
+
+_COMMAND = re.compile(
+    r"^[ \t]*(include_directories|target_include_directories|set|list)\s*\(([^()]*)\)", re.M | re.I
+)
+_CMAKE_COMMENT = re.compile(r"#[^\n]*")
+_WORD = re.compile(r'"([^"]*)"|([^\s"]+)')
+_KEYWORDS = frozenset(("PUBLIC", "PRIVATE", "INTERFACE", "SYSTEM", "BEFORE", "AFTER", "APPEND", "PREPEND", "CACHE"))
+_VARIABLE = re.compile(r"\$\{(\w+)\}|\$\((\w+)\)|\$<(?:BUILD_INTERFACE|INSTALL_INTERFACE):([^<>]*)>")
+_FLAG = re.compile(r"""-(?:I|isystem|iquote|idirafter)[ \t]*+(?:=[ \t]*+)?"?([^\s"',;)]+(?:\)[^\s"',;)]*)*)""")
+_BAZEL = re.compile(r"\b(?:includes|strip_include_prefix|include_prefix|header_path_prefix|public_include_directories|"
+                    r"include_directories|include_dirs)\s*+=\s*+(\[[^\[\]]*\]|\"[^\"\n]*\")")  # fmt: skip
+_TEXT = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'")
+_MESON = re.compile(r"\binclude_directories\s*\(([^()]*)\)")
+_PYTHON = re.compile(r"\binclude_dirs\s*+(?:=|\+=|\.append\(|\.extend\()\s*+(\[[^\[\]]*\]|[\"'][^\"'\n]*[\"'])")
+_HERE = frozenset(
+    ("CMAKE_CURRENT_SOURCE_DIR", "CMAKE_CURRENT_LIST_DIR", "src", "srcdir", "CURDIR", "SRCDIR", "abs_srcdir", "PWD")
+)
+_TOP = frozenset(("CMAKE_SOURCE_DIR", "srctree", "top_srcdir", "abs_top_srcdir", "TOPDIR", "TOP_DIR", "ROOT_DIR"))
+_MADE = re.compile(r"BINARY_DIR|BUILD_DIR|objtree|builddir|INSTALL|GENDIR|OUTPUT", re.I)
+_MAKE_NAMES = ("Makefile", "GNUmakefile", "makefile", "Kbuild", "Makefile.am", "Makefile.in")
+
+
+class IncludeRoots:
+    """`named` has, for each root, the folders of the build files that name it, and as which of theirs they do."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self.named: dict[str, dict[str, int]] = {root: {"": place} for place, root in enumerate(tree.roots.c)}
+        for path, file in tree.files.items():
+            base, language = path.rpartition("/")[2], file.language
+            if language == "cmake":
+                self._note(path, self._cmake(path))
+            elif language in ("starlark", "buck"):
+                self._note(path, self._bazel(path))
+            elif language == "make" or base in _MAKE_NAMES:
+                self._note(path, self._flags(path))
+            elif base == "meson.build":
+                self._note(path, self._meson(path))
+            elif base == "setup.py":
+                self._note(path, self._python(path))
+
+    def _note(self, path: str, roots: Iterator[str]) -> None:
+        home = path.rpartition("/")[0]
+        for place, root in enumerate(roots):
+            self.named.setdefault(root, {}).setdefault(home, place)
+
+    def _folder(self, home: str, words: str, known: dict[str, str]) -> Iterator[str]:
+        """The folder that a path in a build file means; none where that cannot be told."""
+        base = home
+        for _ in range(4):  # a variable in a variable
+            match = _VARIABLE.search(words)
+            if match is None:
+                break
+            name, rest = match[1] or match[2] or "", words[match.end() :]
+            if match[3] is not None or name in known:
+                words = words[: match.start()] + (match[3] or known.get(name, "")) + rest
+            elif name in _HERE:
+                words = f".{rest}"
+            elif name in _TOP or name.endswith("_SOURCE_DIR"):
+                base, words = self._top(home), f".{rest}"
+            elif _MADE.search(name):
+                return
+            else:
+                yield from self._only(rest.strip("/"))
+                return
+        found = self._at(base, words) if "$" not in words and not words.startswith(("-", "/")) else None
+        if found is not None:
+            yield found
+
+    def _top(self, home: str) -> str:
+        """The top of the source: the outermost folder on the way with a CMake file, else the repository."""
+        parts = home.split("/") if home else []
+        ways = ("/".join(parts[:end]) for end in range(len(parts) + 1))
+        return next((way for way in ways if f"{way}/CMakeLists.txt".lstrip("/") in self._tree.paths), "")
+
+    def _at(self, home: str, words: str) -> str | None:
+        path = joined(home, words)
+        return self._tree.folder(path) if path is not None else None
+
+    def _only(self, rest: str) -> Iterator[str]:
+        """The one folder of the repository that a path ends in."""
+        if rest and "$" not in rest:
+            ending = self._tree.folders_by_name.get(rest.rpartition("/")[2], ())
+            found = [folder for folder in ending if folder == rest or folder.endswith(f"/{rest}")]
+            if len(found) == 1:
+                yield found[0]
+
+    def _cmake(self, path: str) -> Iterator[str]:
+        home, text = path.rpartition("/")[0], self._tree.text(path)
+        if "include" not in text.lower():
+            return
+        known: dict[str, str] = {}
+        for command, inside in _COMMAND.findall(_CMAKE_COMMENT.sub("", text)):
+            words = [quoted or plain for quoted, plain in _WORD.findall(inside)]
+            name = command.lower()
+            subject = "".join(words[1:2] if name == "list" else words[:1])
+            if name == "set" and len(words) == 2:
+                known.setdefault(subject, words[1])
+            if name in ("set", "list") and "INCLUDE" not in subject.upper():
+                continue
+            for word in words if name == "include_directories" else words[1:]:
+                if word not in _KEYWORDS:
+                    yield from self._folder(home, word, known)
+
+    def _bazel(self, path: str) -> Iterator[str]:
+        home, text = path.rpartition("/")[0], self._tree.text(path)
+        for listed in _BAZEL.findall(text):
+            for one, other in _TEXT.findall(listed):
+                if one or other:
+                    yield from self._folder(home, one or other, {})
+        yield from self._flags(path)
+
+    def _flags(self, path: str) -> Iterator[str]:
+        home, text = path.rpartition("/")[0], self._tree.text(path)
+        if "-I" not in text and "-isystem" not in text:
+            return
+        for match in _FLAG.finditer(text):
+            word, line = match[1], text.rfind("\n", 0, match.start()) + 1
+            if "HOST" in text[line : match.start()]:  # for programs that the build itself runs
+                continue
+            found = list(self._folder(home, word.replace("$(srctree)/$(src)", "$(src)"), {}))
+            # What runs the compiler may stand at the top.
+            yield from found or self._folder("", word, {})
+
+    def _meson(self, path: str) -> Iterator[str]:
+        home, text = path.rpartition("/")[0], self._tree.text(path)
+        for inside in _MESON.findall(text):
+            for one, other in _TEXT.findall(inside):
+                yield from self._folder(home, one or other, {})
+
+    def _python(self, path: str) -> Iterator[str]:
+        home, text = path.rpartition("/")[0], self._tree.text(path)
+        for listed in _PYTHON.findall(text):
+            for one, other in _TEXT.findall(listed):
+                yield from self._folder(home, one or other, {})

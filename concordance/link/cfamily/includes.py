@@ -1,0 +1,185 @@
+"""Where `#include` leads: from its words to a file.
+
+In: a tree. Out: `Includes`. A compiler asks the including file's folder (for quotes) and then a list of
+roots. The list is not known here, so the roots are learnt: a file whose path ends in the words of the
+include suggests one. Of several such files, in this order:
+
+1. one below a root that the owners have set, the first of them first; else one below a root that a build file around
+   the including file names: the innermost such file's first root
+2. the nearest to the including file
+3. one below a root that any build file names; and then the shortest path
+
+Files that are equal in 1 to 3 stand for one another (the headers of one system or another): all are given. A standard
+header is the compiler's, except for a repository that is such a library itself.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from concordance.base.model import Category, Origin, Target
+from concordance.link.cfamily.generated_headers import MadeHeaders
+from concordance.link.cfamily.include_roots import IncludeRoots
+from concordance.link.cfamily.system_headers import CPP, C, family, kernel, library, standard
+from concordance.link.paths.tree import Tree, above, joined, nearness
+
+_PUBLIC = frozenset(("include", "includes", "inc", "Include", "headers", "public"))
+_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc", ".inl", ".h.in")
+_GIVEN = 1 << 20  # deeper than any build file: roots that the owners have set come first
+_LIBRARY = 15  # standard headers in one folder: it is a C library
+
+
+class Includes:
+    """Finds what is included; every answer is remembered."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._made = MadeHeaders(tree)
+        self._endings: dict[str, tuple[str, ...]] = {}
+        self._alone: dict[str, Target | None] = {}
+        self._found: dict[tuple[str, str, str], Target] = {}
+        self._scopes: dict[tuple[str, str], tuple[int, int]] = {}
+
+    @cached_property
+    def _roots(self) -> dict[str, dict[str, int]]:
+        return IncludeRoots(self._tree).named
+
+    def find(self, path: str, words: str, form: str) -> Target:
+        """What an include leads to."""
+        folder = path.rpartition("/")[0]
+        if form == "local":
+            beside = f"{folder}/{words}" if folder else words
+            if beside in self._tree.paths:
+                return Target(Origin.REPOSITORY, (beside,), by="beside the including file")
+        elif words in self._alone and (known := self._alone[words]) is not None:
+            return known
+        key = (folder, words, form)
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = self._find(folder, words, form)
+        return found
+
+    def _find(self, folder: str, words: str, form: str) -> Target:
+        if not form:
+            return Target(Origin.UNRESOLVED, by="a macro names it")
+        words = words.replace("\\", "/")
+        if words.startswith("/"):
+            return Target(Origin.UNRESOLVED, by="outside the repository")
+        if words.startswith(("./", "../")) or "/../" in words:
+            return self._relative(folder, words)
+        if form == "local" and (real := self._tree.file(f"{folder}/{words}".lstrip("/"))):
+            return Target(Origin.REPOSITORY, (real,), by="beside the including file")
+        ending = self._ending(words)
+        if form == "system" and len(ending) == 1 and "/" in words and not standard(words):
+            # One file, whoever asks.
+            found = self._alone[words] = self._target(ending, words)
+            return found
+        group = standard(words)
+        ours = [path for path in ending if self._is_plausible(folder, path, words, form, group)]
+        if ours:
+            return self._target(self._best(folder, ours, words), words)
+        if group or kernel(words):
+            return Target(Origin.STANDARD, package=group or "system", by="standard header")
+        return self._missing(folder, words, form)
+
+    def _ending(self, words: str) -> tuple[str, ...]:
+        """Files whose paths end in some words."""
+        found = self._endings.get(words)
+        if found is None:
+            paths = self._tree.by_name.get(words.rpartition("/")[2], ())
+            listed = [path for path in paths if path == words or path.endswith(f"/{words}")]
+            if not listed and self._tree.links:
+                listed = [real for root in self._roots if (real := self._tree.file(f"{root}/{words}".lstrip("/")))][:1]
+            found = self._endings[words] = tuple(listed)
+        return found
+
+    def _target(self, paths: tuple[str, ...], words: str) -> Target:
+        root = paths[0][: -len(words)].rstrip("/")
+        how = f"include root {root or '.'}" if len(paths) == 1 else f"one of {len(paths)} include roots"
+        return Target(Origin.REPOSITORY, paths, by=how)
+
+    def _relative(self, folder: str, words: str) -> Target:
+        for root in (folder, *self._roots):
+            path = joined(root, words)
+            real = self._tree.file(path) if path is not None else ""
+            if real:
+                how = "beside the including file" if root == folder else f"include root {root or '.'}"
+                return Target(Origin.REPOSITORY, (real,), by=how)
+        rest = words.rpartition("../")[2]  # from a root that no build file names plainly
+        ending = self._ending(rest) if "/" in rest else ()
+        if ending:
+            return self._target(self._best(folder, list(ending), rest), rest)
+        path = joined(folder, words)
+        made = self._made.find(folder, path, [""]) if path else None
+        return made or Target(Origin.UNRESOLVED, by=f"no {words} from {folder or '.'}")
+
+    def _is_plausible(self, folder: str, path: str, words: str, form: str, group: str) -> bool:
+        """Whether a file that ends in the words may be what is meant."""
+        root = path[: -len(words)].rstrip("/")
+        if words in C or words in CPP:
+            return self._is_library(root) and f"{folder}/".startswith(root.rpartition("/")[0])
+        if self._scope(root, folder)[0] >= 0:
+            return True
+        group = group or library(words)
+        if "/" in words:
+            return not group or root in self._roots
+        if form == "local":
+            if group:
+                return False
+            vendored = self._tree.files[path].category == Category.VENDORED
+            return not vendored or root in self._roots or nearness(folder, path) > 1
+        around = f"{folder}/".startswith(f"{root}/")
+        return not group and (root in self._roots or around or not _PUBLIC.isdisjoint(root.split("/")))
+
+    def _is_library(self, root: str) -> bool:
+        at = f"{root}/" if root else ""
+        return sum(f"{at}{name}" in self._tree.paths for name in C) >= _LIBRARY
+
+    def _scope(self, root: str, folder: str) -> tuple[int, int]:
+        """How deep the innermost build file lies that is around a folder and names a root, and where among its roots.
+
+        Both count upwards from what is worse; -1 where there is none.
+        """
+        key = (root, folder)
+        found = self._scopes.get(key)
+        if found is None:
+            given = self._tree.roots.c
+            found = (_GIVEN, -given.index(root)) if root in given else (-1, 0)
+            for home, place in self._roots.get(root, {}).items():
+                if not home or folder == home or folder.startswith(f"{home}/"):
+                    found = max(found, (home.count("/") + 1 if home else 0, -place))
+            self._scopes[key] = found
+        return found
+
+    def _best(self, folder: str, paths: list[str], words: str) -> tuple[str, ...]:
+        """Those of some files that are the best, as far as can be told."""
+        if len(paths) == 1:
+            return (paths[0],)
+        ranks = {}
+        for path in paths:
+            root = path[: -len(words)].rstrip("/")
+            near = nearness(f"{folder}/", f"{root}/" if root else "")
+            ranks[path] = (self._scope(root, folder), near, root in self._roots)
+        top = max(ranks.values())
+        return tuple(sorted((path for path in paths if ranks[path] == top), key=lambda path: (path.count("/"), path)))
+
+    def _missing(self, folder: str, words: str, form: str) -> Target:
+        """What is not in the tree: made by a build, other people's, or lost."""
+        outer, slash, _ = words.rpartition("/")
+        places = dict.fromkeys((*above(folder), *self._roots)) if slash and not library(words) else {}
+        homes = [place for place in places if self._has_headers(f"{place}/{outer}".lstrip("/"))]
+        made = self._made.find(folder, words, [*homes, folder] if form == "local" and not slash else homes)
+        if made and (made.paths or not library(words)):
+            return made
+        named, first = family(words), words.partition("/")[0]
+        for submodule in sorted(self._tree.submodules):
+            if submodule.rpartition("/")[2].lower() in (first.lower(), named.lower()):
+                return Target(Origin.THIRD_PARTY, package=named, by=f"submodule {submodule}")
+        if homes:
+            return Target(Origin.UNRESOLVED, by=f"{outer} is here, {words} is not")
+        if form == "local" and not slash and not library(words):
+            return Target(Origin.UNRESOLVED, by="not in the repository")
+        return Target(Origin.THIRD_PARTY, package=named, by="not in the repository")
+
+    def _has_headers(self, folder: str) -> bool:
+        return any(path.endswith(_HEADERS) for path in self._tree.by_folder.get(folder, ()))

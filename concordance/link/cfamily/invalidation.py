@@ -1,0 +1,120 @@
+"""Which names of the C family mean something else because of what files include, `using`, and namespaces.
+
+In: the files as they were and are. Out: names, or that no list of names would do. What a file sees hangs on what its
+headers include: where a file comes into sight of another, or leaves it, that file's names mean something else there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from concordance.base.model import Target
+from concordance.link.cfamily.include_graph import Reach, included_by, is_header
+from concordance.link.cfamily.linker import CNames
+from concordance.link.cfamily.scopes import NAMESPACE, SHIFT, Home
+from concordance.link.interface_digest import C_FAMILY, Path, Shown, Version, shown
+from concordance.link.world import World
+
+
+def c_names(
+    world: World, c: Callable[[], CNames], old: Mapping[str, Version], new: Mapping[str, Version],
+    aimed: Mapping[int, tuple[Target, ...]],
+) -> set[str] | None:  # fmt: skip
+    """The names; None where all of the family is to be linked."""
+    paths = [p for p in {*old, *new} if any(p in some and some[p].file.language in C_FAMILY for some in (old, new))]
+    aimed = {number: targets for number, targets in aimed.items() if world.files[number].language in C_FAMILY}
+    if not paths and not aimed:
+        return set()
+    empty = Shown()
+    found: set[str] = set()
+    for path in paths:
+        was, now = (some[path].shown if path in some else empty for some in (old, new))
+        if was.inline != now.inline:
+            return None
+        if was.directives != now.directives:
+            number = world.number.get(path)
+            if number is None or number in c().reach.headers:
+                return None
+            found |= was.names.keys() | now.names.keys()
+        spaces = _spaces(was) ^ _spaces(now)
+        found |= _spaces_of_note(world, c(), path, spaces) if spaces else set()
+    if aimed or any(_includes(old.get(path)) != _includes(new.get(path)) for path in paths):
+        seen = _seen(world, c().reach, old, new, aimed)
+        return None if seen is None else found | seen
+    return found
+
+
+def _includes(version: Version | None) -> list[str] | None:
+    return [target.paths[0] for target in version.targets if target.paths] if version is not None else None
+
+
+def _spaces(said: Shown) -> set[tuple[str, ...]]:
+    """The namespaces that a file opens, by all their names."""
+    found: set[tuple[str, ...]] = set()
+    for rows in said.names.values():
+        for row in rows:
+            if len(row) > 3 and row[1] == NAMESPACE:
+                found.update(_ways(row[0]))
+    return found
+
+
+def _ways(path: Path) -> Iterator[tuple[str, ...]]:
+    parts = [part for name, _ in path for part in name.split("::") if name != "(anonymous)"]
+    for end in range(1, len(parts) + 1):
+        yield tuple(parts[:end])
+
+
+def _spaces_of_note(world: World, c: CNames, path: str, ways: set[tuple[str, ...]]) -> set[str]:
+    """Of the namespaces that a file opens or no longer does, those that matter to others: the file is included, or the
+    first or the only one to open it."""
+    number = world.number.get(path)
+    found: set[str] = set()
+    for way in ways:
+        home: Home | None = c.table.root
+        for part in way[:-1]:
+            home = home.inner.get(part) if home is not None else None
+        entry = home.members.get(way[-1]) if home is not None else None
+        others = [code >> SHIFT for code in entry.codes if code >> SHIFT != number] if entry is not None else []
+        first = min((world.files[other].path for other in others), default="")
+        if not others or path < first or is_header(path) or number is None or number in c.reach.headers:
+            found.add(way[-1])
+    return found
+
+
+def _seen(
+    world: World, now: Reach, old: Mapping[str, Version], new: Mapping[str, Version],
+    aimed: Mapping[int, tuple[Target, ...]],
+) -> set[str] | None:  # fmt: skip
+    """The names in files that come into sight of others, or leave it."""
+    gone = [path for path in old if path not in world.number]
+    numbers = {**world.number, **{path: len(world.files) + place for place, path in enumerate(gone)}}
+    included = dict(now.included)
+    for path in {*old, *new}:
+        included.pop(numbers[path], None)
+    for path, version in old.items():
+        if version.file.language in C_FAMILY:
+            included[numbers[path]] = included_by(version.targets, numbers)
+    for number, targets in aimed.items():
+        included[number] = included_by(targets, numbers)
+    was = Reach(included, (numbers[p] for p in numbers if numbers[p] in included and is_header(p)))
+    bits = 0
+    for number in included.keys() & now.included.keys():
+        bits |= was.seen(number) ^ now.seen(number)
+    found: set[str] = set()
+    by_number = {number: path for path, number in numbers.items()}
+    differ = was.headers ^ now.headers
+    while bits:
+        lowest = bits & -bits
+        differ.add(lowest.bit_length() - 1)
+        bits ^= lowest
+    for number in differ:
+        path = by_number[number]
+        versions = [old[path].shown] if path in old else []
+        if number < len(world.files) and world.files[number].language in C_FAMILY:
+            file = world.load(number)
+            versions.append(shown(file, world.targets(file)))
+        for one in versions:
+            if one.directives:
+                return None
+            found |= one.names.keys()
+    return found

@@ -1,0 +1,271 @@
+"""Links the names of C-family files: what each expression leads to, how sure that is, and why.
+
+In: a file. Out: `Found`s: of one expression the definition first, then the declarations. Where the language's own
+look-up leaves one entity the link is exact; among overloads that take as many arguments, or where only the name
+speaks for it, it is less. A member of something whose type is unknown is a candidate where few have such a member.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+from concordance.base.model import Trust, unpacked
+from concordance.extract.cfamily.symbol_flags import DECLARES, VIRTUAL
+from concordance.link.cfamily.file_scope import CALL, ITEM, LOOKUP, MEMBER, SYMBOL, View
+from concordance.link.cfamily.include_graph import Reach
+from concordance.link.cfamily.resident_tables import Kept, files_of, renewed
+from concordance.link.cfamily.resolver import Meaning
+from concordance.link.cfamily.scopes import FUNCTIONS, MACRO, MASK, METHOD, NAMESPACE, SHIFT, Entry, Group, Sight
+from concordance.link.cfamily.symbol_table import Table
+from concordance.link.interface_digest import C_FAMILY
+from concordance.link.paths.tree import nearness
+from concordance.link.world import Found, Loaded, World
+
+_FEW = 5
+_MOST = 12  # of which all but a few may be for other files alone
+_BY_COUNT = tuple(f"overload by {n} argument{'s' if n != 1 else ''}" for n in range(256))
+_SHOWN = 4  # declarations that are named beside a definition
+
+
+class CNames:
+    """The linker of C-family names."""
+
+    def __init__(self, world: World) -> None:
+        numbers = [number for number, row in enumerate(world.files) if row.language in C_FAMILY and row.size]
+        self.world = world
+        kept = renewed(world, *world.kept) if world.kept is not None else None
+        world.kept = None
+        if kept is None:
+            world.gather(C_FAMILY)
+            reach = Reach.of(world, numbers)
+            kept = Kept(files_of(world), Table(world, numbers, reach.headers), reach)
+        self.kept, self.table, self.reach = kept, kept.table, kept.reach
+        self.meaning = Meaning(world, self.table, self.reach)
+        self._known: dict[str, tuple[list[Entry], list[Entry]]] = {}
+        self._bases = [row.base + 1 for row in world.files]
+
+    def found(self, file: Loaded) -> list[Found]:
+        """What the expressions of a file name; of one expression, the best first."""
+        view = self.meaning.view(file.number)
+        used = set(unpacked(file.flow.used))
+        at = file.op.find(SYMBOL)
+        while at >= 0:
+            used.add(at)
+            at = file.op.find(SYMBOL, at + 1)
+        rows: list[Found] = []
+        op, left, right = file.op, file.left, file.right
+        named = self.meaning.named
+        is_word = self.table.is_word
+        foreign = [not is_word(name) for name in file.names]  # nothing in the repository is called so
+        for use in sorted(used):
+            kind = op[use]
+            if kind == SYMBOL:
+                self._declaration(view, use, left[use], rows)
+                continue
+            count = -1
+            at = use
+            if kind == CALL:
+                count, at = right[use] - 1, left[use]
+                kind = op[at]
+            if (kind == LOOKUP and foreign[left[at]]) or (kind == MEMBER and foreign[right[at]]):
+                continue
+            sight = named(view, at)
+            if sight is None:
+                self._guess(view, use, at, count, rows)
+                continue
+            entry, by, trust = sight
+            ids = entry.ids.get(count)
+            if ids is None:
+                ids = self._same_for_all(entry, count)
+                entry.keep(count, ids)
+                self.table.filled.append(entry)
+            if not ids:
+                self._choose(view, use, at, sight, count, rows)
+                continue
+            if len(ids) < len(entry.codes) and count >= 0 and entry.kind in FUNCTIONS:
+                by = _BY_COUNT[min(count, len(_BY_COUNT) - 1)]
+            rows += [Found(use, target, trust, by) for target in ids]
+        self.meaning.leave(view)
+        if self.world.is_full:
+            self.meaning.views.clear()
+            self.table.forget()
+            self.table.macros.forget()
+            self._known.clear()
+            self.world.forget(C_FAMILY)
+        return rows
+
+    def included(self, number: int) -> list[int]:
+        """The numbers of the files that one includes, in order."""
+        return self.reach.included[number]
+
+    def bases(self, file: Loaded, symbol: int) -> Sequence[int]:
+        """The ids of a class's bases that are in the repository."""
+        home = self.meaning.view(file.number).homes[symbol + 1]
+        above = self.meaning.bases(home) if home is not None and symbol >= 0 else []
+        return [self._id(self._definition(base[0].codes)) for base in above if base[0] is not None and base[0].codes]
+
+    def _flags(self, code: int) -> int:
+        return self.world.load(code >> SHIFT).flow.symbol_flags[code & MASK]
+
+    def _definition(self, codes: Sequence[int]) -> int:
+        """The symbol that defines something, or else the first that declares it."""
+        return next((code for code in codes if not self._flags(code) & DECLARES), codes[0])
+
+    def overrides(self, file: Loaded) -> Iterator[tuple[int, int, int]]:
+        """The methods of a file that stand in for a virtual one of a base, which takes the same parameters."""
+        first = file.number << SHIFT
+        homes = self.table.homes.get(file.number, [])
+        for symbol, kind in enumerate(file.symbol_kind):
+            if kind != METHOD:
+                continue
+            code = first | symbol
+            home = self.table.inside.get(code) or homes[file.symbol_parent[symbol]]
+            name = file.names[file.symbol_name[symbol]]
+            inherited = self.meaning.inherited(home, name) if home is not None and home.is_class else None
+            if inherited is None or home is None:
+                continue
+            own = next((g for g in self.table.groups(home.members[name]) if code in g.codes), None)
+            above = self._overridden(own, inherited[0]) if own is not None else None
+            if above is not None:
+                yield self._id(code), self._id(above), int(Trust.EXACT)
+
+    def _overridden(self, own: Group, above: Entry) -> int | None:
+        """The method of a base that another overrides: as it is declared in the base."""
+        groups = [g for g in self.table.groups(above) if g.form == own.form]
+        if not groups:  # the same types, spelt in another way
+            groups = [g for g in self.table.groups(above) if g.callable and g.most == own.most]
+        if len(groups) != 1 or not any(self._flags(code) & VIRTUAL for code in (*own.codes, *groups[0].codes)):
+            return None
+        return next((code for code in groups[0].codes if code not in self.table.inside), groups[0].codes[0])
+
+    def _id(self, code: int) -> int:
+        return self._bases[code >> SHIFT] + (code & MASK)
+
+    def _add(self, use: int, codes: Sequence[int], trust: Trust, by: str, rows: list[Found]) -> None:
+        rows += [Found(use, self._id(code), trust, by) for code in codes[:_SHOWN]]
+
+    def _declaration(self, view: View, use: int, symbol: int, rows: list[Found]) -> None:
+        """A definition's other declarations, and the other way round."""
+        file = view.file
+        code = view.number << SHIFT | symbol
+        home = self.table.inside.get(code) or view.homes[file.symbol_parent[symbol]]  # others' have but one
+        entry = home.members.get(view.names[file.symbol_name[symbol]]) if home is not None else None
+        if entry is None or len(entry.codes) < 2 or entry.kind == NAMESPACE:
+            return
+        for group in self.table.groups(entry):
+            if len(group.codes) > 1 and code in group.codes:
+                self._add(use, self._ordered(view, group), Trust.EXACT, "declaration", rows)
+
+    def _same_for_all(self, entry: Entry, count: int) -> tuple[int, ...]:
+        """The symbols that every file means by a name with so many arguments, best first; none where files differ."""
+        codes: Sequence[int] = entry.codes
+        if len(codes) > 1:
+            if entry.kind == NAMESPACE:
+                return ()
+            groups = self.meaning.by_count(self.table.groups(entry), count)
+            if len(groups) != 1 or groups[0].defined > 1 or any(g.local >= 0 for g in self.table.groups(entry)):
+                return ()
+            codes = groups[0].codes
+        return tuple(map(self._id, codes[:_SHOWN]))
+
+    def _choose(self, view: View, use: int, at: int, sight: Sight, count: int, rows: list[Found]) -> None:
+        """Picks among what a name may mean."""
+        entry, by, trust = sight
+        codes = entry.codes
+        if entry.kind == NAMESPACE:
+            # Files were entered in the order of their numbers: this one, or else the first that it includes.
+            number, seen = view.number, view.sees & entry.bits()
+            if seen and not seen >> number & 1:
+                number = (seen & -seen).bit_length() - 1
+            self._add(use, (codes[bisect_left(codes, number << SHIFT) if seen else 0],), trust, by, rows)
+            return
+        groups = self.meaning.fitting(view, entry, count)
+        if len(groups) == 1:
+            group = groups[0]
+            if count >= 0 and entry.kind in FUNCTIONS and len(self.table.groups(entry)) > 1:
+                by = _BY_COUNT[min(count, len(_BY_COUNT) - 1)]
+            self._add(use, self._ordered(view, group), trust, by, rows)
+            return
+        if entry.kind == MACRO:
+            here = [g for g in groups if any(code >> SHIFT == view.number for code in g.codes)]
+            if len(here) == 1:
+                self._add(use, here[0].codes, trust, by, rows)
+                return
+        pair = len({g.form >> 1 for g in groups}) == 1
+        if pair and view.op[at] == MEMBER:
+            const = self.meaning.constant(view, view.left[at], entry.name)
+            groups = [g for g in groups if g.form & 1 == const] or groups
+            if len(groups) == 1:
+                self._add(use, self._ordered(view, groups[0]), trust, "overload by const", rows)
+                return
+        least = Trust.UNIQUE_NAME if pair else Trust.CANDIDATE
+        for group in sorted(groups, key=lambda g: -g.defined)[:_FEW]:
+            self._add(use, self._ordered(view, group)[:1], min(trust, least), f"one of {len(groups)} overloads", rows)
+
+    def _ordered(self, view: View, group: Group) -> Sequence[int]:
+        """An entity's definitions, the nearest first, then its declarations."""
+        codes = group.codes
+        if group.defined < 2:
+            return codes
+        definitions, rest = codes[: group.defined], codes[group.defined :]
+        seen = [code for code in definitions if view.includes(code)]
+        if seen:
+            here = [code for code in seen if code >> SHIFT == view.number]
+            return [*here, *(c for c in seen if c not in here), *rest, *(c for c in definitions if c not in seen)]
+        path, files = view.file.path, self.world.files
+        return [*sorted(definitions, key=lambda c: -nearness(path, files[c >> SHIFT].path)), *rest]
+
+    def _guess(self, view: View, use: int, at: int, count: int, rows: list[Found]) -> None:
+        """A name that no scope explains: what carries it, where few do. A name by itself is likely to be another
+        library's where no file that is included has it."""
+        if view.op[at] == LOOKUP:
+            name, sees = view.names[view.left[at]], view.sees
+            entries = [entry for entry in self._carriers(name)[0] if entry.seen(sees)] if name != "std" else []
+            self._few(view, use, at, entries, count, rows)
+        elif view.op[at] == MEMBER:
+            carriers = self._carriers(view.names[view.right[at]])[1]
+            left = view.left[at]
+            if not carriers or self._is_outside(view, left) or self.meaning.named(view, left) is not None:
+                return
+            owner = self.meaning.owner(view, left)
+            if owner is None or owner[0] is None:
+                self._few(view, use, at, carriers, count, rows)
+
+    def _is_outside(self, view: View, expression: int) -> bool:
+        """Whether a qualified name begins with a namespace or type that nothing in the repository is: `std::a::b`."""
+        while view.op[expression] in (MEMBER, ITEM):
+            expression = view.left[expression]
+        if view.op[expression] != LOOKUP or view.right[expression] < view.scopes:
+            return False
+        first = self.meaning.named(view, expression)
+        return first is None or first.entry is self.table.root.members.get("std")
+
+    def _carriers(self, name: str) -> tuple[list[Entry], list[Entry]]:
+        """What has a name outside of classes, and as a member; nothing where too many do."""
+        known = self._known.get(name)
+        if known is None:
+            entries = self.table.carriers(name)
+            if len(entries) > _MOST:
+                entries = []
+            macro = self.table.macros.get(name)
+            outer = [entry for entry in entries if not entry.home.is_class]
+            if macro is not None:
+                outer.append(macro)
+            known = self._known[name] = (outer, [entry for entry in entries if entry.home.is_class])
+        return known
+
+    def _few(self, view: View, use: int, at: int, entries: list[Entry], count: int, rows: list[Found]) -> None:
+        """Chooses by the name alone: the only one that the file includes, or a few candidates."""
+        if not entries:
+            return
+        meaning = self.meaning
+        entries = [entry for entry in entries if not meaning.hidden(view, entry)]
+        seen = [entry for entry in entries if entry.seen(view.sees)]
+        if len(seen) == 1:
+            by = "only definition of this name" if len(entries) == 1 else "only one that is included"
+            self._choose(view, use, at, Sight(seen[0], by, Trust.UNIQUE_NAME), count, rows)
+            return
+        for entry in seen or entries if len(seen or entries) <= _FEW else ():
+            groups = meaning.fitting(view, entry, count)
+            self._add(use, self._ordered(view, groups[0])[:1], Trust.CANDIDATE, "has this name", rows)

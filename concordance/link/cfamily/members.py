@@ -1,0 +1,163 @@
+"""The members that a C-family type has, through base classes and through classes that act as pointers.
+
+In: types, and what expressions name. Out: members, each with the type that has it. All questions that may depend on
+themselves (what an expression names, its type, the bases and inherited members of a class, what `using` brings in) go
+through one `Solver`, so that no answer depends on what was asked before.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from concordance.base.model import Given
+from concordance.link.cfamily.file_scope import BASES, INHERITED, Question, Start, View
+from concordance.link.cfamily.include_graph import Reach
+from concordance.link.cfamily.scopes import MASK, SHIFT, Entry, Home, Sight, Type
+from concordance.link.cfamily.standard_library import POINTERS, Outside
+from concordance.link.cfamily.symbol_table import Table
+from concordance.link.solver import Solver
+from concordance.link.world import World
+
+_POINTERS = 4  # that lead to one another before there is the member
+_NESTED = 4  # arguments of templates in one another, in the types of a cycle
+
+
+class Members(ABC):
+    """Finds members; what names mean, and of which type a value is, is for others to say."""
+
+    def __init__(self, world: World, table: Table, reach: Reach) -> None:
+        self.world, self.table, self.reach = world, table, reach
+        self.outside = Outside()
+        self.views: dict[int, View] = {}
+        self.solver: Solver[Question, Any] = Solver(self._answer, self._keep, None, _advance)
+        self.work: dict[int, Callable[[Any, Any], Any]] = {INHERITED: self._inherited, BASES: self._bases}
+
+    def view(self, number: int) -> View:
+        """A file's view."""
+        found = self.views.get(number)
+        if found is None:
+            homes = self.table.homes.get(number) or [self.table.root]
+            found = self.views[number] = View(self.world.load(number), homes, self.reach.seen(number))
+        return found
+
+    def leave(self, view: View) -> None:
+        """Forgets what was found out of a file that nobody includes: it is seldom asked for again."""
+        if view.number not in self.reach.headers:
+            self.views.pop(view.number, None)
+
+    @abstractmethod
+    def named(self, view: View, expression: int) -> Sight | None:
+        """What an expression names."""
+
+    @abstractmethod
+    def type_named(self, view: View, expression: int) -> Type | None:
+        """The type that an expression names."""
+
+    @abstractmethod
+    def start(self, view: View, scope: int) -> Start:
+        """Where a scope's names are looked up."""
+
+    def symbols(self, entry: Entry) -> Iterator[tuple[View, int]]:
+        """The symbols of an entry, each with its file's view."""
+        for code in entry.codes:
+            yield self.view(code >> SHIFT), code & MASK
+
+    def _answer(self, question: Question) -> Any:
+        kind, about, what = question
+        return self.work[kind](about, what)
+
+    def _keep(self, question: Question, answer: Any) -> None:
+        kind, about, what = question
+        if kind == INHERITED:
+            about.seen[what] = answer
+            self.table.filled.append(about)
+        elif kind == BASES:
+            about.bases = answer
+            self.table.filled.append(about)
+        else:
+            about.answers[kind][what] = answer
+
+    # --- members -----------------------------------------------------------------------------
+
+    def find(self, owner: Type, name: str) -> tuple[Entry, Type] | None:
+        """A member of a type, through its bases and through a pointer that is a class; and whose it is."""
+        home, args = owner
+        for _ in range(_POINTERS):
+            if home is None:
+                return None
+            entry = home.member(name)
+            if entry is not None:
+                return entry, (home, args)
+            inherited = self.inherited(home, name)
+            if inherited is not None:
+                return inherited[0], substituted(inherited[1], home, args) or inherited[1]
+            if not args or args[0] is None or not self.points(home):
+                return None
+            home, args = args[0]
+        return None
+
+    def points(self, home: Home) -> bool:
+        """Whether objects of a class act as pointers."""
+        if home.around is None:
+            return home.name in POINTERS
+        return "operator->" in home.members or self.inherited(home, "operator->") is not None
+
+    def inherited(self, home: Home, name: str) -> tuple[Entry, Type] | None:
+        """A member of a class's bases, and the base that has it."""
+        if name in home.seen:
+            return home.seen[name]
+        found: tuple[Entry, Type] | None = self.solver.ask((INHERITED, home, name))
+        return found
+
+    def _inherited(self, home: Home, name: str) -> tuple[Entry, Type] | None:
+        for base in self.bases(home):
+            above, args = base
+            if above is None:
+                continue
+            entry = above.member(name)
+            if entry is not None:
+                return entry, base
+            found = self.inherited(above, name)
+            if found is not None:
+                return found[0], substituted(found[1], above, args) or found[1]
+        return None
+
+    def bases(self, home: Home) -> Sequence[Type]:
+        """The bases of a class, as types."""
+        return home.bases if home.bases is not None else self.solver.ask((BASES, home, None)) or ()
+
+    def _bases(self, home: Home, _: None) -> tuple[Type, ...]:
+        found: dict[Type, None] = {}
+        for code in home.codes:
+            view = self.view(code >> SHIFT)
+            for value in view.file.said(code & MASK, Given.BASE):
+                base = self.type_named(view, value)
+                if base is not None and base[0] is not home:
+                    found[base] = None
+        return tuple(found)
+
+
+def _advance(old: Any, new: Any) -> Any:
+    """The next answer in a cycle; types must not grow for ever (`using T = std::vector<T>`)."""
+    is_type = isinstance(new, tuple) and len(new) == 2 and isinstance(new[0], Home) and isinstance(new[1], tuple)
+    return _shallow(new, _NESTED) if is_type else new
+
+
+def _shallow(found: Type | None, room: int) -> Type | None:
+    if found is None or found[0] is None or not found[1]:
+        return found
+    return found[0], tuple(_shallow(arg, room - 1) for arg in found[1]) if room else ()
+
+
+def substituted(found: Type | None, whose: object, args: tuple[Type | None, ...]) -> Type | None:
+    """A type with a template's parameters replaced by the arguments it was given."""
+    if found is None or not args:
+        return found
+    if found[0] is None:
+        home, place = found[1]
+        if home is not whose and home != whose:
+            return found
+        return args[place] if place < len(args) else None
+    return (found[0], tuple(substituted(arg, whose, args) for arg in found[1])) if found[1] else found

@@ -1,0 +1,189 @@
+"""The tables of the C family, kept by a process that stays from one update to the next.
+
+In: the tables as they were left, and the files that were read again. Out: the tables as they would be if they were made
+anew, or None where that is not certain: other files, other namespaces or classes. To make them is to look at every
+symbol of the family; after most edits one file's are others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from concordance.base.model import Flow, unpacked
+from concordance.extract.cfamily.symbol_flags import ALIAS, FRIEND, INLINE
+from concordance.facts.records import Linkable
+from concordance.link.cfamily.include_graph import Reach, included_by, is_header
+from concordance.link.cfamily.scopes import CLASSES, FUNCTIONS, MACRO, NAMESPACE, OPENS, OTHER_NAME, SHIFT, Entry, Home
+from concordance.link.cfamily.symbol_table import Table
+from concordance.link.interface_digest import C_FAMILY
+from concordance.link.world import Loaded, World
+
+_MOST = 50  # files that are read again one by one; for more, all is made anew
+_MAKES = FRIEND | INLINE | ALIAS  # what of a symbol's flags tells which home it is, or is in
+_SPACES = CLASSES | {NAMESPACE}
+_Row = tuple[int, int, str, str, int]  # the row around, kind, name, what it is within, flags
+
+
+class Kept(NamedTuple):
+    """What is kept."""
+
+    files: list[tuple[str, bool]]  # by number: the path, and whether it has symbols here
+    table: Table
+    reach: Reach
+
+
+class Outline(NamedTuple):
+    """What of a file makes homes for all files to see."""
+
+    rows: list[_Row]
+    places: list[int]  # of the symbols of the rows
+    outside: dict[tuple[int, int, str], int]  # what is defined outside of its class: in which row, and its first place
+
+
+def files_of(world: World) -> list[tuple[str, bool]]:
+    """The files, by number, as far as the tables hang on which there are."""
+    return [(row.path, row.size > 0 and row.language in C_FAMILY) for row in world.files]
+
+
+def renewed(world: World, kept: Kept, before: Mapping[int, tuple[Linkable, Flow]]) -> Kept | None:
+    """The tables of the files as they are now; `before` are those of the family that were read again, as they were.
+
+    Where it gives None the tables that were kept are of no use any more."""
+    if len(before) > _MOST or kept.files != files_of(world):
+        return None
+    table, reach = kept.table, kept.reach
+    table.world = world
+    table.forget()
+    included = {n: included_by(world.targets_of(n), world.number) for n in before if n in reach.included}
+    if any(reach.included[number] != others for number, others in included.items()):
+        every = {**reach.included, **included}
+        reach = Reach(every, (number for number in every if is_header(world.files[number].path)))
+        table.headers = reach.headers
+    for number, (row, flow) in sorted(before.items()):
+        if number in table.homes and not _replaced(table, Loaded(number, row, flow), world.load(number)):
+            return None
+    return Kept(kept.files, table, reach)
+
+
+def _outline(file: Loaded) -> Outline:
+    """What symbols in functions make is seen there alone, and no part of it."""
+    flow, names = file.flow, file.names
+    rows: list[_Row] = []
+    places: list[int] = []
+    outside: dict[tuple[int, int, str], int] = {}
+    made: list[int | None] = [-1]  # by symbol, plus one: its row; -1 is the file, None one that makes none
+    holding = set(file.symbol_parent)
+    columns = zip(
+        flow.symbol_kind, file.symbol_name, file.symbol_parent, flow.symbol_flags, unpacked(flow.symbol_within),
+        strict=True,
+    )  # fmt: skip
+    for place, (kind, name, parent, flags, inside) in enumerate(columns):
+        around, row = made[parent], None
+        if around is not None and kind != MACRO:
+            within = names[inside - 1] if inside else ""
+            if inside and kind not in OPENS:
+                outside.setdefault((around, flags & FRIEND, within), place)
+            elif kind in OPENS or (kind not in FUNCTIONS and place + 1 in holding):
+                row = len(rows)
+                rows.append((around, kind, names[name], within, flags & _MAKES))
+                places.append(place)
+        made.append(row)
+    return Outline(rows, places, outside)
+
+
+def _replaced(table: Table, old: Loaded, new: Loaded) -> bool:
+    """Puts a file's symbols in place of those that it had; whether all homes are the ones that they were."""
+    was, now = _outline(old), _outline(new)
+    if was.rows != now.rows or list(was.outside) != list(now.outside):
+        return False
+    number = old.number
+    homes_before = _homes_of(table, number, was)
+    touched = _taken_out(table, old)
+    outside: list[tuple[int, Home, str, str, int]] = []
+    table.enter(new, outside)
+    table.enter_outside(outside)
+    table.using(new)
+    touched.update((id(entry), entry) for entry in table.entered[number])
+    for entry in touched.values():
+        if any(code >> SHIFT != number for code in entry.codes):  # of this file alone, it is in order
+            _put_in_order(table, entry)
+    for name in {entry.name for entry in touched.values()}:
+        _order_carriers(table, name)
+    for home in {id(home): home for home in table.homes[number] if home is not None}.values():
+        home.codes.sort()
+        if home.directives:
+            home.directives = dict(sorted(home.directives.items()))
+        for rows in home.brought.values():
+            rows.sort(key=lambda row: row[0])
+    homes = _homes_of(table, number, now)
+    return len(homes) == len(homes_before) and all(a is b for a, b in zip(homes, homes_before, strict=True))
+
+
+def _homes_of(table: Table, number: int, outline: Outline) -> list[Home | None]:
+    """The homes that a file makes or adds to."""
+    homes, first = table.homes[number], number << SHIFT
+    return [
+        *(homes[place + 1] for place in outline.places),
+        *(table.inside.get(first | place) for place in outline.outside.values()),
+    ]
+
+
+def _taken_out(table: Table, file: Loaded) -> dict[int, Entry]:
+    """Takes out a file's symbols; gives what others have a part in, by identity."""
+    number, symbols = file.number, len(file.symbol_kind)
+    macros = {file.names[name] for kind, name in zip(file.symbol_kind, file.symbol_name, strict=True) if kind == MACRO}
+    left = {id(entry): entry for entry in table.macros.leave(number, macros)}
+    for entry in {id(entry): entry for entry in table.entered.pop(number) if entry.kind != MACRO}.values():
+        entry.codes = [code for code in entry.codes if code >> SHIFT != number]
+        if entry.codes:
+            left[id(entry)] = entry
+        else:
+            table.remove(entry)
+    for home in {id(home): home for home in table.homes[number] if home is not None}.values():
+        home.codes = [code for code in home.codes if code >> SHIFT != number]
+        home.directives.pop(number, None)
+        if home.brought:
+            brought = {name: [row for row in rows if row[0] != number] for name, rows in home.brought.items()}
+            home.brought = {name: rows for name, rows in brought.items() if rows}
+    first = number << SHIFT
+    for place in range(symbols):
+        table.own.pop(first | place, None)
+        table.inside.pop(first | place, None)
+    return left
+
+
+def _put_in_order(table: Table, entry: Entry) -> None:
+    """Gives an entry the order of symbols, and the kind, that it has where files are entered one after another."""
+    inside = table.inside
+    entry.codes = sorted(entry.codes, key=lambda code: (code in inside, code))
+    entry.files = 0
+    if entry.kind in (MACRO, OTHER_NAME):
+        return
+    first = table.kind(entry.codes[0])
+    if first in OPENS or entry.kind not in OPENS:
+        entry.kind = first
+    else:  # the first class or namespace of the name
+        entry.kind = next((kind for kind in map(table.kind, entry.codes) if kind in _SPACES), first)
+
+
+def _order_carriers(table: Table, name: str) -> None:
+    """Orders what has a name as it is where files are entered one after another: by the first symbol of each."""
+    entries = table.carriers(name)
+    if len(entries) < 2:
+        return
+
+    def made(entry: Entry) -> tuple[bool, int, int]:
+        code = entry.codes[0]
+        deep = _depth(entry.home)  # an enum's name comes before the same around it, a::a after a
+        return code in table.inside, code, deep if table.kind(code) == NAMESPACE else -deep
+
+    firsts = [entry.codes[0] for entry in entries]
+    if len(set(firsts)) == len(firsts):
+        entries.sort(key=lambda entry: (entry.codes[0] in table.inside, entry.codes[0]))
+    else:
+        entries.sort(key=made)
+
+
+def _depth(home: Home) -> int:
+    return 1 + _depth(home.around) if home.around is not None else 0

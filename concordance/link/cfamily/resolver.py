@@ -1,0 +1,333 @@
+"""What a C-family expression names.
+
+In: a file's expressions and the table of all homes. Out: for an expression the `Entry` it names. Names are looked up
+as the language does: from the scope they stand in outward, in classes through their bases, in namespaces through
+`using`; what a file includes counts before what it does not. A macro is in every scope of those who include it.
+"""
+
+from __future__ import annotations
+
+from concordance.base.model import Given, Trust
+from concordance.link.cfamily.expression_types import TYPES, Values
+from concordance.link.cfamily.file_scope import (
+    ALIASED,
+    CALL,
+    ITEM,
+    LOOKUP,
+    MEMBER,
+    NAME,
+    NAMED,
+    NOMINATED,
+    SYMBOL,
+    Start,
+    View,
+)
+from concordance.link.cfamily.include_graph import Reach
+from concordance.link.cfamily.scopes import MACRO, MASK, NAMESPACE, OTHER_NAME, SHIFT, Entry, Home, Sight
+from concordance.link.cfamily.symbol_table import Table, last_name
+from concordance.link.world import World
+
+_NAMESPACES = frozenset((NAMESPACE, OTHER_NAME))
+_QUALIFIERS = TYPES | _NAMESPACES
+BROUGHT = Entry(Home("", None, False), "", NAMESPACE)
+_ABSENT = Sight(Entry(Home("", None, False), "", MACRO), "", Trust.CANDIDATE)
+_NOT_INCLUDED = "in scope, but not included"
+
+
+class Meaning(Values):
+    """Finds what expressions mean."""
+
+    def __init__(self, world: World, table: Table, reach: Reach) -> None:
+        super().__init__(world, table, reach)
+        self._shared: dict[Home, list[int]] = {}
+        self.work |= {NAMED: self._named, NOMINATED: self._find_nominated, ALIASED: self._aliased}
+
+    def named(self, view: View, expression: int) -> Sight | None:
+        """What an expression names."""
+        found = view.named.get(expression, _ABSENT)
+        if found is not _ABSENT:
+            return found
+        while view.op[expression] in (CALL, ITEM):
+            expression = view.left[expression]
+        return view.named[expression] if expression in view.named else self.solver.ask((NAMED, view, expression))
+
+    def _named(self, view: View, expression: int) -> Sight | None:
+        op, left = view.op[expression], view.left[expression]
+        found: Sight | None = None
+        if op == LOOKUP:
+            found = self._looked_up(view, view.names[left], view.right[expression])
+        elif op == MEMBER:
+            found = self._member(view, left, view.names[view.right[expression]])
+        elif op == SYMBOL:
+            found = self._symbol(view, left)
+        elif op == NAME:
+            for value in view.bound[left]:
+                if view.op[value] == SYMBOL:
+                    found = self._symbol(view, view.left[value])
+        return found
+
+    def _symbol(self, view: View, symbol: int) -> Sight | None:
+        name = view.names[view.file.symbol_name[symbol]]
+        if view.file.symbol_kind[symbol] == MACRO:
+            macro = self.table.macros.get(name)
+            return Sight(macro, "macro", Trust.EXACT) if macro is not None else None
+        home = self.table.holder(view.number << SHIFT | symbol)
+        entry = home.members.get(name) if home is not None else None
+        return Sight(entry, "function scope", Trust.EXACT) if entry is not None else None
+
+    # --- look-up -----------------------------------------------------------------------------
+
+    def start(self, view: View, scope: int) -> Start:
+        """The home in which a scope's names are looked up first, and what `using` in functions adds to it."""
+        found = view.starts.get(scope)
+        if found is None:
+            found = view.starts[scope] = self._start(view, scope)
+        return found
+
+    def _start(self, view: View, scope: int) -> Start:
+        file = view.file
+        using: list[tuple[bool, int]] = []
+        at = scope
+        while True:
+            symbol = file.scope_symbol[at]
+            home = view.homes[symbol] if symbol or not at else None
+            if home is None and symbol:
+                home = self.table.inside.get(view.number << SHIFT | symbol - 1)
+            if home is not None:
+                return home, tuple(using)
+            for word in ("using namespace", "using"):
+                place = file.word.get(word)
+                variable = file.variables.get((at, place)) if place is not None else None
+                if variable is not None:
+                    using += [(word == "using", value) for value in view.bound[variable]]
+            at = file.scope_parent[at] - 1
+
+    def _looked_up(self, view: View, name: str, scope: int) -> Sight | None:
+        """A name in a scope; the number of scopes is added to one where only a namespace or type is meant."""
+        macro = self.table.macros.get(name)
+        if macro is not None and macro.seen(view.sees):
+            return Sight(macro, "macro", Trust.EXACT)
+        qualifies = scope >= view.scopes
+        home, using = self.start(view, scope - view.scopes if qualifies else scope)
+        if using or self._is_directed(view, home):
+            return self._followed(view, name, home, using, qualifies)
+        unseen: Entry | None = None
+        at: Home | None = home
+        while at is not None and at.is_class:
+            found = self._in_home(view, at, name)
+            if found is not None and not (qualifies and found.entry.kind not in _QUALIFIERS):
+                return found
+            at = at.around
+        chain = at.chains.get(name) if at is not None else ()
+        if chain is None and at is not None:
+            chain = at.chains[name] = self._chain(at, name)
+            self.table.filled.append(at)
+        for entry in chain or ():
+            if qualifies and entry.kind not in _QUALIFIERS:
+                continue
+            if entry is BROUGHT:
+                return self._followed(view, name, home, using, qualifies)
+            if entry.seen(view.sees):
+                return entry.exact or entry.sight()
+            if unseen is None and not self.hidden(view, entry):
+                unseen = entry
+        return Sight(unseen, _NOT_INCLUDED, Trust.CANDIDATE) if unseen is not None else None
+
+    def _chain(self, home: Home, name: str) -> tuple[Entry, ...]:
+        """What a name can mean from a namespace outward; `BROUGHT` where that hangs on who sees a `using`."""
+        found: list[Entry] = []
+        at: Home | None = home
+        while at is not None:
+            if name in at.brought:
+                return (BROUGHT,)
+            if at is not self.table.standard:
+                found += [entry for entry in (at.member(name), at.other_names.get(name)) if entry is not None]
+            at = at.around
+        return tuple(found)
+
+    def _is_directed(self, view: View, home: Home) -> bool:
+        """Whether `using namespace` has a say in a home or around it."""
+        known = view.directed.get(home)
+        if known is None:
+            at: Home | None = home
+            known = False
+            before = self.solver.provisional
+            while at is not None and not known:
+                known = bool(at.directives) and bool(self._nominated(view, at))
+                at = at.around
+            if self.solver.provisional == before:
+                view.directed[home] = known
+        return known
+
+    def _followed(
+        self, view: View, name: str, home: Home, using: tuple[tuple[bool, int], ...], qualifies: bool
+    ) -> Sight | None:
+        """A name that `using` may bring, from a home outward."""
+        for declares, value in using:
+            found = self._used(view, value, name, declares)
+            if found is not None:
+                return found
+        unseen: Entry | None = None
+        at: Home | None = home
+        while at is not None:
+            found = self._in_home(view, at, name)
+            if found is not None and not (qualifies and found.entry.kind not in _QUALIFIERS):
+                if found.trust == Trust.EXACT:
+                    return found
+                unseen = unseen or found.entry
+            at = at.around
+        return Sight(unseen, _NOT_INCLUDED, Trust.CANDIDATE) if unseen is not None else None
+
+    def _used(self, view: View, value: int, name: str, declares: bool) -> Sight | None:
+        """A name that `using` in a function brings."""
+        if declares:
+            found = self.named(view, value) if last_name(view.file, value) == name else None
+            return Sight(found.entry, "using", found.trust) if found is not None else None
+        home = self._home(view, value)
+        found = self._in_home(view, home, name) if home is not None else None
+        if found is None or found.trust != Trust.EXACT:
+            return None
+        return Sight(found.entry, "using namespace", Trust.EXACT)
+
+    def _in_home(self, view: View, home: Home, name: str) -> Sight | None:
+        """A name in a namespace or class, through `using` and bases."""
+        if home is self.table.standard:
+            return None
+        entry = home.member(name)
+        unseen: Sight | None = None
+        if entry is not None:
+            if entry.seen(view.sees):
+                return entry.exact or entry.sight()
+            if not self.hidden(view, entry):
+                unseen = Sight(entry, _NOT_INCLUDED, Trust.UNIQUE_NAME)
+        other_name = home.other_names.get(name)
+        if other_name is not None and other_name.seen(view.sees):
+            return other_name.exact or other_name.sight()
+        if name in home.brought:
+            found = self._brought(view, home, name)
+            if found is not None and found.entry is not entry:
+                return Sight(found.entry, "using", found.trust)
+        if home.is_class:
+            inherited = self.inherited(home, name)
+            if inherited is not None:
+                return inherited[0].exact or inherited[0].sight()
+        elif home.directives:
+            for other in self._nominated(view, home):
+                entry = other.members.get(name)
+                if entry is not None and entry.seen(view.sees):
+                    return Sight(entry, "using namespace", Trust.EXACT)
+                found = self._brought(view, other, name)
+                if found is not None:
+                    return Sight(found.entry, "using namespace", found.trust)
+        return unseen
+
+    def _brought(self, view: View, home: Home, name: str) -> Sight | None:
+        """A name that `using x::name` brings into a home, in a file that this one sees."""
+        for number, value in home.brought.get(name, ()):
+            found = self.named(self.view(number), value) if view.sees >> number & 1 else None
+            if found is not None:
+                return found
+        return None
+
+    def _nominated(self, view: View, home: Home) -> tuple[Home, ...]:
+        """The namespaces that `using namespace` brings into another, in files that this one sees; nearest first."""
+        known = view.nominated.get(home)
+        return known if known is not None else self.solver.ask((NOMINATED, view, home)) or ()
+
+    def _find_nominated(self, view: View, home: Home) -> tuple[Home, ...]:
+        waiting = [home]
+        for at in waiting:
+            numbers = [n for n in self._headers_of(at) if view.sees >> n & 1 and n != view.number]
+            for number in (view.number, *numbers) if at.directives else ():
+                for value in at.directives.get(number, ()):
+                    other = self._directed(self.view(number), value, waiting)
+                    if other is not None and other not in waiting:
+                        waiting.append(other)
+        return tuple(waiting[1:])
+
+    def _directed(self, view: View, expression: int, homes: list[Home]) -> Home | None:
+        """The namespace that a directive names: as it is written, or in one that another directive has brought. Other
+        directives are not followed to find it, lest they be followed to find each other."""
+        if self._is_root(view, expression):
+            return self.table.root
+        name = last_name(view.file, expression)
+        if view.op[expression] == MEMBER:
+            left = self._directed(view, view.left[expression], homes)
+            inside = [left, *self._nominated(view, left)] if left is not None else []
+            return next((found for home in inside if (found := self._inner(view, home, name)) is not None), None)
+        at: Home | None
+        at, _ = self.start(view, view.right[expression] % view.scopes)
+        while at is not None:
+            found = self._inner(view, at, name)
+            if found is not None:
+                return found
+            at = at.around
+        return next((found for home in homes if (found := self._inner(view, home, name)) is not None), None)
+
+    def _inner(self, view: View, home: Home, name: str) -> Home | None:
+        entry = home.members.get(name)
+        if entry is None or entry.kind != NAMESPACE:
+            entry = home.other_names.get(name)
+        return self._namespace(view, entry) if entry is not None else None
+
+    def _headers_of(self, home: Home) -> list[int]:
+        """The files with `using namespace` in a home that others include."""
+        known = self._shared.get(home)
+        if known is None:
+            known = self._shared[home] = [n for n in home.directives if n in self.reach.headers]
+        return known
+
+    def hidden(self, view: View, entry: Entry) -> bool:
+        """Whether all of an entry is for other files alone."""
+        return all(group.local >= 0 and not view.sees >> group.local & 1 for group in self.table.groups(entry))
+
+    # --- qualified names and members ---------------------------------------------------------
+
+    def _home(self, view: View, expression: int) -> Home | None:
+        """The namespace or class that an expression names."""
+        if self._is_root(view, expression):
+            return self.table.root
+        found = self.named(view, expression)
+        if found is None:
+            return None
+        if found.entry.kind in _NAMESPACES:
+            return self._namespace(view, found.entry)
+        named = self.type_named(view, expression)
+        return named[0] if named is not None else None
+
+    def _is_root(self, view: View, expression: int) -> bool:
+        """Whether only "::" stands before a name."""
+        return view.op[expression] == LOOKUP and view.names[view.left[expression]] == "::"
+
+    def _namespace(self, view: View, entry: Entry) -> Home | None:
+        """The namespace of a name, or of another name of it: as the file that asks says, or one that it includes."""
+        if entry.kind == NAMESPACE:
+            return entry.home.inner.get(entry.name)
+        if entry in view.aliased:
+            return view.aliased[entry]
+        found: Home | None = self.solver.ask((ALIASED, view, entry))
+        return found
+
+    def _aliased(self, view: View, entry: Entry) -> Home | None:
+        for code in sorted(entry.codes, key=lambda code: (code >> SHIFT != view.number, not view.includes(code))):
+            other = self.view(code >> SHIFT)
+            for value in other.file.said(code & MASK, Given.TYPE):
+                meant = self._directed(other, value, [])
+                if meant is not None:
+                    return meant
+        return None
+
+    def _member(self, view: View, left: int, name: str) -> Sight | None:
+        """A member of what an expression names or is."""
+        if view.op[left] in (LOOKUP, MEMBER, NAME, SYMBOL):
+            if self._is_root(view, left):
+                return self._in_home(view, self.table.root, name)
+            found = self.named(view, left)
+            if found is not None and found.entry.kind in _NAMESPACES:
+                home = self._namespace(view, found.entry)
+                return self._in_home(view, home, name) if home is not None else None
+            if found is None and view.op[left] == LOOKUP and view.right[left] >= view.scopes:
+                return None  # std::name, and others' namespaces
+        owner = self.owner(view, left)
+        seen = self.find(owner, name) if owner is not None else None
+        return seen[0].exact or seen[0].sight() if seen is not None else None

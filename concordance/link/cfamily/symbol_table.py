@@ -1,0 +1,316 @@
+"""Every namespace and class of a repository's C-family files, with what is declared in each, over all files.
+
+In: the files' flows. Out: a `Table`: `Home`s (namespaces, classes, enums; the root is the global namespace) and in
+each the `Entry`s of its names. A namespace that is opened in a hundred files is one home; a member that is defined
+outside of its class is that class's. What an entry's symbols have to do with one another (a declaration and its
+definition, overloads, the same name in two programs) is worked out when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from concordance.base.model import Op, unpacked
+from concordance.extract.cfamily.symbol_flags import ALIAS, DECLARES, FRIEND, INLINE, LOCAL, SCOPED, SPECIAL
+from concordance.link.cfamily.macros import Macros
+from concordance.link.cfamily.scopes import (
+    CLASSES,
+    ENUMERATOR,
+    FUNCTIONS,
+    MACRO,
+    MASK,
+    NAMESPACE,
+    OPENS,
+    OTHER_NAME,
+    SHIFT,
+    Entry,
+    Group,
+    Home,
+)
+from concordance.link.interface_digest import C_FAMILY
+from concordance.link.world import Loaded, World
+
+_USING = frozenset(("using namespace", "using"))
+_FUNCTION = 1 << 32  # marks a function's form: nothing else has one
+_MEMBER, _ITEM, _LOOKUP = int(Op.MEMBER), int(Op.ITEM), int(Op.LOOKUP)
+# What is defined outside of its class: its code, where it stands, what is written before its name, its name, its kind.
+Outside = tuple[int, Home, str, str, int]
+
+
+class Table:
+    """All homes."""
+
+    def __init__(self, world: World, numbers: Iterable[int], headers: set[int]) -> None:
+        """`headers` are the files that others include."""
+        self.world, self.headers = world, headers
+        self.root = Home("", None, False)
+        self.standard = self.root.opened("std", False)  # what is in it is the compiler's, whatever files add to it
+        self.macros = Macros(self.root, self._file)
+        self._settled = False  # whether all files were entered once
+        self._carriers: dict[str, Entry | list[Entry]] = {}
+        self._others: set[str] = set()  # names of other things
+        self.homes: dict[int, list[Home | None]] = {}  # by file: of its symbols, plus one; the first is the root
+        self.own: dict[int, Home] = {}  # of a function: what it declares for itself
+        self.inside: dict[int, Home] = {}  # of a function that is defined outside of its class: the class
+        self.entered: dict[int, list[Entry]] = {}  # by file: what it has a part in
+        self._into: list[Entry] = []  # … that of the file at hand
+        self.filled: list[Entry | Home] = []  # what answers were kept at
+        outside: list[Outside] = []
+        brings: list[int] = []
+        for number in numbers:
+            file = world.load(number)
+            self.enter(file, outside)
+            if not _USING.isdisjoint(file.names):
+                brings.append(number)
+            if world.is_full:
+                world.forget(C_FAMILY)
+        self.enter_outside(outside)
+        self.macros.settle()
+        self._settled = True
+        for number in brings:
+            self.using(world.load(number))
+
+    def _file(self, number: int) -> Loaded:
+        """A file of the world that there is now."""
+        return self.world.load(number)
+
+    def is_word(self, name: str) -> bool:
+        """Whether anything is called so."""
+        return name in self._carriers or name in self._others or self.macros.get(name) is not None
+
+    def carriers(self, name: str) -> list[Entry]:
+        """What has a name, macros aside."""
+        found = self._carriers.get(name)
+        return [] if found is None else found if isinstance(found, list) else [found]
+
+    def put_carriers(self, name: str, entries: list[Entry]) -> None:
+        """Takes other entries for those that have a name, or in another order."""
+        if entries:
+            self._carriers[name] = entries if len(entries) > 1 else entries[0]
+        else:
+            self._carriers.pop(name, None)
+
+    def forget(self) -> None:
+        """Forgets all answers that were kept at homes and entries."""
+        for one in self.filled:
+            one.forget()
+        self.filled.clear()
+
+    def remove(self, entry: Entry) -> None:
+        """Takes out an entry that no symbol is left of."""
+        home, name = entry.home, entry.name
+        for some in (home.members, home.other_names):
+            if some.get(name) is entry:
+                del some[name]
+        self.put_carriers(name, [one for one in self.carriers(name) if one is not entry])
+
+    def kind(self, code: int) -> int:
+        """The kind of a symbol."""
+        return self.world.load(code >> SHIFT).symbol_kind[code & MASK]
+
+    def enter_outside(self, rows: Iterable[Outside]) -> None:
+        """Enters what is defined outside of its class, when all classes are known."""
+        known: dict[tuple[int, str], Home] = {}
+        for code, home, within, name, kind in rows:
+            key = (id(home), within)
+            found = known.get(key)
+            if found is None:
+                found = known[key] = self._qualified(home, within)
+            self.inside[code] = found
+            self._into = self.entered[code >> SHIFT]
+            self._add(found, name, kind, code)
+
+    def enter(self, file: Loaded, outside: list[Outside]) -> None:
+        """Enters what a file declares; what it defines outside of its class waits in `outside`."""
+        self._into = self.entered[file.number] = []
+        flow, names = file.flow, file.names
+        root = self.root
+        homes: list[Home | None] = [root]
+        self.homes[file.number] = homes
+        first = file.number << SHIFT
+        within = unpacked(flow.symbol_within)
+        holding = set(file.symbol_parent)
+        rows = zip(flow.symbol_kind, file.symbol_name, file.symbol_parent, flow.symbol_flags, within, strict=True)
+        for place, (kind, named, parent, flags, inside) in enumerate(rows):
+            name = names[named]
+            home = homes[parent]
+            opens: Home | None = None
+            if kind == MACRO:
+                if self._settled:
+                    self._into.append(self.macros.add(name, first | place))
+                else:
+                    self.macros.enter(name, first | place)
+            elif home is None:  # inside of a function
+                around = self.own.get(first | parent - 1)
+                if around is None:
+                    around = self.own[first | parent - 1] = Home("", self._around(homes, file, parent), False)
+                self._add(around, name, OTHER_NAME if flags & ALIAS else kind, first | place, False)
+                if kind in OPENS and not flags & ALIAS:
+                    opens = around.opened(name, True)
+                    opens.codes.append(first | place)
+            elif kind == NAMESPACE and not flags & ALIAS:
+                opens = self._namespace(home, name, flags, first | place)
+            else:
+                if flags & FRIEND:
+                    while home.is_class and home.around is not None:
+                        home = home.around
+                if inside and kind not in OPENS:
+                    outside.append((first | place, home, names[inside - 1], name, kind))
+                else:
+                    if inside:
+                        home = self._qualified(home, names[inside - 1])
+                    if flags & ALIAS:
+                        self._other_name(home, name, first | place)
+                    else:
+                        self._add(home, name, kind, first | place)
+                    if kind in OPENS and not flags & ALIAS:
+                        opens = home.opened(name, True)
+                        opens.codes.append(first | place)
+                    elif kind == ENUMERATOR and home.around is not None and not self._scoped(flow.symbol_flags, parent):
+                        self._add(home.around, name, kind, first | place)
+                    elif kind not in FUNCTIONS and place + 1 in holding:
+                        opens = home.opened(name, True)  # its type has no name of its own
+            homes.append(opens)
+
+    @staticmethod
+    def _scoped(flags: bytes, parent: int) -> bool:
+        return bool(parent and flags[parent - 1] & SCOPED)
+
+    def _around(self, homes: list[Home | None], file: Loaded, parent: int) -> Home:
+        """The home around a function's own type."""
+        while parent and homes[parent] is None:
+            parent = file.symbol_parent[parent - 1]
+        return homes[parent] or self.root
+
+    def _namespace(self, home: Home, name: str, flags: int, code: int) -> Home | None:
+        if name == "(anonymous)":
+            return home
+        for part in name.split("::"):
+            self._add(home, part, NAMESPACE, code)
+            if flags & INLINE and part not in home.inner:
+                home.open(part, home)
+            home = home.opened(part, False)
+        return home
+
+    def _other_name(self, home: Home, name: str, code: int) -> None:
+        """`namespace a = b;`, which another file may well use for a namespace of its own."""
+        entry = home.other_names.get(name)
+        if entry is None:
+            entry = Entry(home, name, OTHER_NAME)
+            home.rename(name, entry)
+            self._others.add(name)
+        entry.add(code)
+        self._into.append(entry)
+
+    def _add(self, home: Home, name: str, kind: int, code: int, known: bool = True) -> None:
+        entry = home.members.get(name)
+        if entry is None:
+            entry = home.members[name] = Entry(home, name, kind)
+            if known and home is not self.standard:
+                others = self._carriers.setdefault(name, entry)
+                if isinstance(others, list):
+                    others.append(entry)
+                elif others is not entry:
+                    self._carriers[name] = [others, entry]
+        elif entry.kind not in OPENS and (kind in CLASSES or kind == NAMESPACE):
+            entry.kind = kind  # a class and its constructor function or typedef of the same name
+        entry.add(code)
+        self._into.append(entry)
+
+    def _qualified(self, home: Home, within: str) -> Home:
+        """The home that `A::B::` means in front of a definition; made up where no file shows it."""
+        parts = within.split("::")
+        at: Home | None = home
+        while at is not None:
+            found: Home | None = at
+            for part in parts:
+                found = found.inner.get(part) if found is not None else None
+            if found is not None:
+                return found
+            at = at.around
+        for part in parts:
+            home = home.opened(part, True)
+        return home
+
+    def using(self, file: Loaded) -> None:
+        """What `using` in namespaces and classes brings, for all who see this file."""
+        directive, declaration = (file.word.get(word, -1) for word in ("using namespace", "using"))
+        kinds, homes = file.flow.scope_kind, self.homes[file.number]
+        for variable, (scope, name) in enumerate(zip(file.variable_scope, file.variable_name, strict=True)):
+            if name in (directive, declaration) and (not scope or kinds[scope] in ("namespace", "class")):
+                home = homes[file.scope_symbol[scope]]
+                if home is None:
+                    continue
+                for value in file.values[variable]:
+                    if name == directive:
+                        home.direct(file.number, value)
+                    elif not _constructors(file, value):
+                        home.bring(last_name(file, value), file.number, value)
+
+    def groups(self, entry: Entry) -> tuple[Group, ...]:
+        """The entities behind a name."""
+        if entry.groups is None:
+            entry.groups = self._groups(entry)
+            self.filled.append(entry)
+        return entry.groups
+
+    def holder(self, code: int) -> Home | None:
+        """The home of a symbol."""
+        file = self.world.load(code >> SHIFT)
+        parent = file.symbol_parent[code & MASK]
+        found = self.inside.get(code) or self.homes[file.number][parent]
+        return found or self.own.get((code & ~MASK) | parent - 1)
+
+    def _groups(self, entry: Entry) -> tuple[Group, ...]:
+        load = self.world.load
+        made: dict[tuple[int, int], list[tuple[int, int, int]]] = {}  # codes with how many arguments, by form and file
+        for code in entry.codes:
+            file, place = load(code >> SHIFT), code & MASK
+            flags = file.flow.symbol_flags[place]
+            kind = file.symbol_kind[place]
+            alone = file.number if flags & LOCAL or kind == MACRO else -1
+            form = arity = 0
+            if kind in FUNCTIONS:
+                form, arity = file.form[place] | _FUNCTION, file.arity[place]
+            made.setdefault((form, alone), []).append((2 if flags & DECLARES else bool(flags & SPECIAL), code, arity))
+        if len(made) > 1:
+            _join(made)
+        headers = self.headers
+        return tuple([_group(rows, form, -1 if alone in headers else alone) for (form, alone), rows in made.items()])
+
+
+def _join(made: dict[tuple[int, int], list[tuple[int, int, int]]]) -> None:
+    """Joins a declaration with the only definition that takes as many arguments and has no other declaration."""
+    declared = [key for key, rows in made.items() if all(row[0] == 2 for row in rows)]
+    defined = [key for key, rows in made.items() if all(row[0] < 2 for row in rows)]
+    for key in declared:
+        most = made[key][0][2] >> 8
+        same = [other for other in defined if made[other][0][2] >> 8 == most and other[1] == key[1]]
+        rivals = [other for other in declared if other in made and made[other][0][2] >> 8 == most]
+        if len(same) == 1 and len(rivals) == 1:
+            made[key] += made.pop(same[0])
+            defined.remove(same[0])
+
+
+def _group(rows: list[tuple[int, int, int]], form: int, alone: int) -> Group:
+    rows.sort()
+    return Group(
+        tuple([code for _, code, _ in rows]), sum([rank < 2 for rank, _, _ in rows]),
+        min([arity & 255 for _, _, arity in rows]), max([arity >> 8 for _, _, arity in rows]), alone,
+        rows[0][0] == 1, form,
+    )  # fmt: skip
+
+
+def _constructors(file: Loaded, value: int) -> bool:
+    """Whether `using A::A` is meant, which brings in no name."""
+    if file.op[value] != _MEMBER:
+        return False
+    left = file.left[value]
+    if file.op[left] == _ITEM:
+        left = file.left[left]
+    return file.op[left] in (_MEMBER, _LOOKUP) and last_name(file, left) == last_name(file, value)
+
+
+def last_name(file: Loaded, value: int) -> str:
+    """The name that an expression ends in."""
+    return file.names[file.right[value] if file.op[value] == _MEMBER else file.left[value]]

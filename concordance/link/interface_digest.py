@@ -1,0 +1,294 @@
+"""What a file shows to others: what they can find in it under each name, and what that is worth.
+
+In: a file's flow, and where its imports lead. Out: `Shown`. Two versions of a file are compared by it: a name under
+which others find something else than before, a symbol that is worth something else. What only the file itself can see
+(the bodies of its functions, as far as nothing is returned from them) is not in it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from zlib import crc32
+
+from concordance.base.model import TYPES, Given, Kind, Op, Target, unpacked
+from concordance.extract.cfamily.symbol_flags import FRIEND, INLINE, LOCAL
+from concordance.link.implicit_runs import FUNCTIONS
+from concordance.link.world import Loaded
+
+C_FAMILY = frozenset(("c", "cpp", "cuda", "objc", "objcpp"))
+# Languages whose values are followed by links, for there any name may hold anything; others declare types by name.
+FOLLOWED = frozenset(("python", "cython"))
+UNASKED = "*"
+OWNERS = 8  # the place of a symbol's owners in a row of `names`
+ANY = "*"  # a member of whatever class
+_LOCAL = frozenset(("function", "lambda", "comprehension", "block"))
+# What is called without its name in the text: by the languages, and by those who run tests.
+_HOOKS = frozenset((
+    "setUp", "tearDown", "setUpClass", "tearDownClass", "asyncSetUp", "asyncTearDown", "setup_method",
+    "teardown_method", "setup_class", "teardown_class", "setup", "teardown", "begin", "constructor", "SetUp",
+    "TearDown",
+))  # fmt: skip
+_USING = ("using namespace", "using")
+
+Path = tuple[tuple[str, int], ...]  # a symbol by the names around it, and which of that name it is
+
+
+def is_unnamed(name: str) -> bool:
+    """Whether a member is asked for without its name."""
+    return name.startswith(("__", "test", "operator")) or name in _HOOKS
+
+
+def digest(name: str) -> int:
+    """A name as a number."""
+    return crc32(name.encode("utf-8", "surrogatepass"))
+
+
+@dataclass
+class Shown:
+    """What one version of a file shows."""
+
+    names: dict[str, list[Any]] = field(default_factory=dict)  # by name, in order
+    values: dict[Path, tuple[int, int]] = field(default_factory=dict)  # a symbol's place, and a digest of its worth
+    stars: list[Any] = field(default_factory=list)  # imports of all that other files have, and where they lead
+    exports: tuple[str, ...] | None = None
+    unasked: list[Path] = field(default_factory=list)  # fixtures that come to every test around which they stand
+    directives: list[Any] = field(default_factory=list)  # `using namespace`, for all who see the file
+    inline: set[Path] = field(default_factory=set)  # namespaces whose names are also those of the one around
+    spaces: set[str] = field(default_factory=set)  # names of namespaces
+    local: set[str] = field(default_factory=set)  # names that only those see who include the file
+
+
+class Version(NamedTuple):
+    """One version of a file, with where its imports lead."""
+
+    file: Loaded
+    targets: tuple[Target, ...]
+    shown: Shown
+
+
+class Reader:
+    """Describes the expressions of one file by what they say, not by their numbers."""
+
+    def __init__(self, file: Loaded, targets: Sequence[Target]) -> None:
+        self.file, self.targets = file, targets
+        self.followed = file.language in FOLLOWED
+        self.paths = self._paths()
+        self._scopes: dict[int, Any] = {}
+
+    def _paths(self) -> list[Path]:
+        file = self.file
+        times: dict[tuple[int, int], int] = {}
+        own = []
+        for parent, name in zip(file.symbol_parent, file.symbol_name, strict=True):
+            times[parent, name] = times.get((parent, name), 0) + 1
+            own.append((file.names[name], times[parent, name]))
+        return [(*(own[around] for around in reversed([*around_of(file, at)])), own[at]) for at in range(len(own))]
+
+    def scope(self, scope: int) -> Any:
+        """A scope by the symbols around it."""
+        if scope not in self._scopes:
+            symbol, parent = self.file.scope_symbol[scope], self.file.scope_parent[scope]
+            own: Any = self.paths[symbol - 1] if symbol else (self.file.flow.scope_kind[scope],)
+            self._scopes[scope] = own if symbol or not parent else (self.scope(parent - 1), own)
+        return self._scopes[scope]
+
+    def is_open(self, variable: int) -> bool:
+        """Whether others can ask for a variable."""
+        file = self.file
+        if variable >= file.flow.whole:
+            return False
+        scope = file.variable_scope[variable]
+        return not scope or file.flow.scope_kind[scope] not in _LOCAL
+
+    def said(self, expression: int) -> tuple[Any, list[int]]:
+        """What an expression says by itself, and the expressions that it is made of."""
+        file = self.file
+        op, left, right = file.op[expression], file.left[expression], file.right[expression]
+        if op == Op.NAME:
+            name = file.names[file.variable_name[left]]
+            if self.is_open(left):
+                return (op, self.scope(file.variable_scope[left]), name), []
+            symbol = file.variable_symbol[left]
+            values = file.values[left]
+            return (op, name, self.paths[symbol - 1] if symbol else None, len(values)), values
+        if op == Op.MEMBER:
+            return (op, file.names[right]), [left]
+        if op == Op.LOOKUP:
+            count = len(file.scope_parent)
+            where = None if self.followed else (self.scope(right % count), right >= count)
+            return (op, file.names[left], where), []
+        if op in (Op.SYMBOL, Op.SUPER):
+            symbol = left - (op == Op.SUPER)
+            return (op, self.paths[symbol] if symbol >= 0 else None), []
+        if op in (Op.IMPORT, Op.PACKAGE):
+            return (op, self.row(left), right if op == Op.PACKAGE else 0), []
+        if op == Op.PARAMETER:
+            return (op, self.paths[left], right, file.symbol_kind[left], *self._asks(left)), []
+        if op == Op.LITERAL:
+            return (op, file.names[left], bool(right)), [right - 1] if right else []
+        return self._made_of(op, left, right)
+
+    def _made_of(self, op: int, left: int, right: int) -> tuple[Any, list[int]]:
+        if op in (Op.EITHER, Op.CAST):
+            return (op,), [left, right]
+        if op == Op.CALL:
+            return (
+                ((op, bool(right)), [left, right - 1] if right else [left]) if self.followed else ((op, right), [left])
+            )
+        if op in (Op.ITEM, Op.PAIR):
+            inner = right and right - 1 < len(self.file.op)
+            return (op, bool(inner), bool(left)), [left, right - 1] if inner else [left]
+        if op in (Op.EACH, Op.ENTER, Op.PART, Op.OF_TYPE):
+            return (op, right), [left]
+        return (op,), []
+
+    def _asks(self, symbol: int) -> Iterator[Any]:
+        file = self.file
+        for what in (Given.ASKS, Given.DECORATOR):
+            yield tuple(self.told(value) for value in file.said(symbol, what))
+
+    def row(self, place: int) -> Any:
+        """An import by what it names and where it leads."""
+        row = self.file.flow.imports[place]
+        target = self.targets[place] if place < len(self.targets) else None
+        return row.module, row.name, row.alias, row.form, (target.origin, target.paths) if target else None
+
+    def told(self, expression: int) -> int:
+        """A digest of all that an expression is made of, through the variables that only its file can see."""
+        seen: dict[int, int] = {}
+        found: list[Any] = []
+        waiting = [expression]
+        while waiting:
+            at = waiting.pop()
+            if at in seen:
+                found.append(seen[at])
+                continue
+            seen[at] = len(seen)
+            says, parts = self.said(at)
+            found.append(says)
+            waiting += reversed(parts)
+        return hash(tuple(found))
+
+
+def shown(file: Loaded, targets: Sequence[Target]) -> Shown:
+    """What a file shows."""
+    reader = Reader(file, targets)
+    result = Shown(exports=file.flow.exports)
+    worth: list[list[Any]] = [[] for _ in file.symbol_kind]
+    for (symbol, what), values in file.given.items():
+        if what != Given.HANDS:
+            worth[symbol].append((what, tuple(reader.told(value) for value in values)))
+        for value in values if what == Given.OFFERS else ():
+            name = file.names[file.left[value]]
+            result.names.setdefault(name, []).append(("offers", reader.paths[symbol]))
+            result.unasked += [reader.paths[symbol]] if name == UNASKED else []
+    _variables(file, reader, result, worth)
+    for place, row in enumerate(file.flow.imports):
+        if row.name == "*":
+            result.stars.append(reader.row(place))
+        elif row.form in ("export", "mod"):
+            for name in {row.alias or row.name, row.module.rpartition("::")[2]}:
+                result.names.setdefault(name, []).append(("import", reader.row(place)))
+    _symbols(file, reader, result, worth)
+    return result
+
+
+def _variables(file: Loaded, reader: Reader, result: Shown, worth: list[list[Any]]) -> None:
+    """Adds what is bound to names that others can ask for."""
+    for variable in range(file.flow.whole):
+        if not reader.is_open(variable):
+            continue
+        name = file.names[file.variable_name[variable]]
+        values = tuple(reader.told(value) for value in file.values[variable])
+        scope, symbol = reader.scope(file.variable_scope[variable]), file.variable_symbol[variable]
+        if name == _USING[0] and file.language in C_FAMILY:
+            result.directives.append((scope, values))
+        elif name == _USING[1] and file.language in C_FAMILY:
+            for value, told in zip(file.values[variable], values, strict=True):
+                last = file.names[file.right[value] if file.op[value] == Op.MEMBER else file.left[value]]
+                result.names.setdefault(last, []).append(("using", scope, told))
+        elif not symbol or any(file.op[value] in (Op.IMPORT, Op.PACKAGE) for value in file.values[variable]):
+            result.names.setdefault(name, []).append(("variable", scope, values))
+        if symbol:
+            worth[symbol - 1].append(("bound", values))
+
+
+def _symbols(file: Loaded, reader: Reader, result: Shown, worth: list[list[Any]]) -> None:
+    flow, paths = file.flow, reader.paths
+    flags, forms, arity = flow.symbol_flags, file.form, file.arity
+    within = unpacked(flow.symbol_within)
+    for symbol, parent in enumerate(file.symbol_parent):
+        if parent and is_unnamed(file.names[file.symbol_name[symbol]]) and file.kind(parent - 1) in TYPES:
+            worth[parent - 1].append(("has", paths[symbol], file.symbol_kind[symbol], tuple(worth[symbol])))
+        elif parent and file.kind(parent - 1) in FUNCTIONS and file.kind(symbol) in FUNCTIONS:
+            worth[parent - 1].append(("holds", paths[symbol]))  # what a decorator puts around others
+    for symbol, path in enumerate(paths):
+        name, kind = file.names[file.symbol_name[symbol]], file.kind(symbol)
+        told = hash(tuple(worth[symbol]))
+        around = tuple(file.symbol_kind[place] for place in around_of(file, symbol))
+        row: tuple[Any, ...] = (
+            path, file.symbol_kind[symbol], around, flags[symbol] if flags else 0,
+            file.names[within[symbol] - 1] if within and within[symbol] else "",
+            arity[symbol] if arity else 0, forms[symbol] if forms else 0, told if not reader.followed else 0,
+            tuple(owner for owner, _ in owned(file, symbol)),
+        )  # fmt: skip
+        if kind is Kind.NAMESPACE and file.language in C_FAMILY:
+            result.spaces.update(name.split("::"))
+            result.inline.update([path] if flags and flags[symbol] & INLINE else [])
+        if kind is Kind.MACRO or (flags and flags[symbol] & LOCAL):
+            result.local.add(name)
+        result.values[path] = (symbol, told)
+        result.names.setdefault(name, []).append(row)
+
+
+def around_of(file: Loaded, symbol: int) -> Iterator[int]:
+    """The symbols around one, the nearest first."""
+    parent = file.symbol_parent[symbol]
+    while parent:
+        yield parent - 1
+        parent = file.symbol_parent[parent - 1]
+
+
+def owned(file: Loaded, symbol: int) -> Iterator[tuple[str, str]]:
+    """A symbol of the C family by its name and the class that it may be a member of: "" for none. Two that share no
+    such pair are never one."""
+    name, parent = file.names[file.symbol_name[symbol]], file.symbol_parent[symbol]
+    within = unpacked(file.flow.symbol_within)
+    qualified = file.names[within[symbol] - 1] if within and within[symbol] else ""
+    if qualified:
+        yield qualified.rpartition("::")[2], name
+    if parent and file.kind(parent - 1) is not Kind.NAMESPACE:
+        yield file.names[file.symbol_name[parent - 1]], name
+        if not file.flow.symbol_flags or not file.flow.symbol_flags[symbol] & FRIEND:
+            return
+    yield "", name
+
+
+def mentions(file: Loaded) -> bytes:
+    """Digests of the names that a file may ask others for, rising."""
+    flow, names = file.flow, file.names
+    found: set[str] = {row.name for row in flow.imports}
+    free = file.language not in FOLLOWED or any(row.name == "*" for row in flow.imports)
+    for op, left, right in zip(file.op, file.left, file.right, strict=True):
+        if op == Op.MEMBER:
+            found.add(names[right])
+        elif op == Op.LOOKUP and free:
+            found.add(names[left])
+    for symbol, (parent, name) in enumerate(zip(file.symbol_parent, file.symbol_name, strict=True)):
+        if free or parent:
+            found.add(names[name])
+        found.update(names[file.left[value]] for value in file.said(symbol, Given.ASKS))
+    if file.language not in FOLLOWED:
+        found.update(_spelt(file))
+    return array("I", sorted({digest(name) for name in found})).tobytes()
+
+
+def _spelt(file: Loaded) -> Iterable[str]:
+    for row in file.flow.imports:
+        yield row.alias
+        yield from row.module.replace("::", "/").replace(".", "/").split("/")[-1:]
+    for place in set(unpacked(file.flow.symbol_within)):
+        yield from file.names[place - 1].split("::") if place else ()

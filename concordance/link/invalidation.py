@@ -1,0 +1,298 @@
+"""Which files are linked again after an update: those that were read, and those that ask for what others show now.
+
+In: the files as they were and are, and a store that knows who mentions a name and who led to a symbol. Out: the numbers
+of files. Names and symbols that mean something else are followed from file to file: what is worth something else
+because of them is changed, too. Where that leads to many files of a family, all of it is linked, which is always right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from concordance.base.model import Given, Links, Target, unpacked
+from concordance.facts.codec import unpack_flow
+from concordance.facts.records import Before, Linkable
+from concordance.link.cfamily.invalidation import c_names
+from concordance.link.cfamily.linker import CNames
+from concordance.link.cfamily.scopes import NAMESPACE
+from concordance.link.definition_dependencies import Weave
+from concordance.link.interface_digest import ANY, C_FAMILY, FOLLOWED, OWNERS, Shown, Version, digest, owned, shown
+from concordance.link.world import Loaded, World
+
+MANY = 200  # files that are always followed, whatever their share
+SHARE = 3  # of a family's files: from a third on, all are linked
+
+
+class Known(Protocol):
+    """What is asked of the store."""
+
+    def links(self, file: int) -> Links:
+        """What a file's names meant."""
+
+    def mentioning(self, names: Iterable[int]) -> list[int]:
+        """The files that mention one of some names."""
+
+    def leading(self, ids: Iterable[int]) -> set[int]:
+        """The files that led to some symbols."""
+
+
+class Again:
+    """Finds the files. Names and ids that are changed wait until those who ask for them are found."""
+
+    def __init__(
+        self, world: World, known: Known, before: Mapping[str, Before], added: Iterable[str], c: Callable[[], CNames]
+    ) -> None:
+        """`before` and `added` are the files that were read or are gone; `c` makes the linker of the C family."""
+        self.world, self.known, self.before, self.added, self.c = world, known, before, set(added), c
+        self.number_of = {row.id: number for number, row in enumerate(world.files)}
+        self.found: set[int] = set()
+        self.whole: set[bool] = set()  # families that are linked as a whole: whether it is the C family
+        self._names: dict[bool, set[str]] = {False: set(), True: set()}
+        self._ids: set[int] = set()
+        self._own: set[tuple[str, str]] = set()  # symbols of the C family: an owner, and a name
+        self._new_own: set[tuple[str, str]] = set()
+        self._new_names: dict[bool, set[str]] = {False: set(), True: set()}
+        self._new_ids: set[int] = set()
+        self._old: dict[str, Version] = {}
+        self._new: dict[str, Version] = {}
+        self._links: dict[str, Links] = {}
+        self._weaves: dict[int, Weave] = {}
+        self._changed: dict[int, Weave] = {}
+        self._sizes = [sum((row.language in C_FAMILY) == c for row in world.files if row.size) for c in (False, True)]
+
+    # --- what changed ------------------------------------------------------------------------
+
+    def find(self, aimed: Mapping[int, tuple[Target, ...]]) -> set[int]:
+        """The numbers of the files to link; `aimed` are files whose imports lead elsewhere though their text is the
+        same, with where those led."""
+        for path in sorted({*self.before, *self.added}):
+            self._compare(path)
+        for number, targets in aimed.items():
+            self._aim(number, targets)
+        self._paths()
+        names = c_names(self.world, self.c, self._old, self._new, aimed)
+        if names is None:
+            self.whole.add(True)
+        self._add_names(True, names or ())
+        self._add_own((ANY, name) for name in names or ())
+        while any(self._new_names.values()) or self._new_ids or self._new_own:
+            self._grow()
+        for number, row in enumerate(self.world.files):
+            if row.size and (row.language in C_FAMILY) in self.whole:
+                self.found.add(number)
+        return self.found
+
+    def _compare(self, path: str) -> None:
+        """What a file that was read again shows, against what it showed."""
+        had, number = self.before.get(path), self.world.number.get(path)
+        if had is not None and had.flow:
+            file = Loaded(-1, Linkable(had.id, had.base, path, had.language, "", len(had.flow)), unpack_flow(had.flow))
+            self._links[path] = self.known.links(had.id)
+            self._old[path] = Version(file, self._links[path].imports, shown(file, self._links[path].imports))
+        if number is not None and self.world.files[number].size:
+            file = self.world.load(number)
+            targets = self.world.targets(file)
+            self._new[path] = Version(file, targets, shown(file, targets))
+            self.found.add(number)
+        versions = [version for version in (self._old.get(path), self._new.get(path)) if version is not None]
+        old = self._old[path].shown if path in self._old else Shown()
+        new = self._new[path].shown if path in self._new else Shown()
+        for c in {version.file.language in C_FAMILY for version in versions}:
+            self._differ(c, old, new)
+        if path in self._old and versions[0].file.language in FOLLOWED:
+            both = old.values.keys() & new.values.keys()
+            worth = [old.values[one][0] for one in both if old.values[one][1] != new.values[one][1]]
+            self._note(versions[0].file, worth, ())
+        if old.unasked != new.unasked:
+            self._below(path)
+
+    def _differ(self, c: bool, old: Shown, new: Shown) -> None:
+        """Notes the names under which two versions of a file show something else."""
+        names = {name for name in old.names.keys() | new.names.keys() if old.names.get(name) != new.names.get(name)}
+        if c:  # another says who cares for namespaces, which many files open
+            names = {name for name in names if not _is_space(old.names.get(name), new.names.get(name))}
+            for name in names:
+                rows = [*old.names.get(name, ()), *new.names.get(name, ())]
+                self._add_own((owner, name) for row in rows for owner in (row[OWNERS] if len(row) > OWNERS else (ANY,)))
+        self._add_names(c, names)
+        if old.exports != new.exports:
+            self._add_names(c, _exported(old, new))
+        for star in [*old.stars, *new.stars] if old.stars != new.stars else ():
+            self._add_names(c, self._offered(star[-1][1] if star[-1] else (), set()))
+
+    def _aim(self, number: int, targets: Sequence[Target]) -> None:
+        """A file whose imports lead elsewhere."""
+        file, now = self.world.load(number), self.world.targets(self.world.load(number))
+        c = file.language in C_FAMILY
+        self.found.add(number)
+        if c or file.path in self._new:
+            return
+        places = [place for place, pair in enumerate(zip(targets, now, strict=False)) if pair[0] != pair[1]]
+        for place in places:
+            row = file.flow.imports[place]
+            paths = {*targets[place].paths, *now[place].paths}
+            self._add_names(c, self._offered(paths, set()) if row.name == "*" else [])
+            if row.form in ("export", "mod"):
+                self._add_names(c, {row.alias or row.name, row.module.rpartition("::")[2]})
+        if len(targets) != len(now) or not places:  # a package on the way to a module
+            places = list(range(len(now)))
+        self._note(file, *self._weave(number).touched(imports=places))
+
+    def _paths(self) -> None:
+        """A file that comes or goes is itself a name, in its folder's package; so is a folder."""
+        gone = {path for path in self.before if path not in self.world.number}
+        if not self.added and not gone:
+            return
+        was = _folders((self.world.number.keys() - self.added) | gone)
+        folders = was ^ _folders(self.world.number.keys())
+        names = {folder.rpartition("/")[2] for folder in folders}
+        for path in {*self.added, *gone}:
+            folder, _, last = path.rpartition("/")
+            stem = last.partition(".")[0]
+            names |= {stem, folder.rpartition("/")[2].removesuffix("-stubs") if stem == "__init__" else stem}
+        self._add_names(False, names | {name.removesuffix("-stubs") for name in names})
+
+    def _below(self, path: str) -> None:
+        """All tests that a folder's fixtures come to unasked."""
+        folder, _, last = path.rpartition("/")
+        if last == "conftest.py":
+            inside = f"{folder}/" if folder else ""
+            rows = enumerate(self.world.files)
+            self.found |= {
+                n for n, row in rows if row.size and row.language in FOLLOWED and row.path.startswith(inside)
+            }
+
+    def _offered(self, paths: Iterable[str], seen: set[str]) -> set[str]:
+        """All names that some files may hand on as a whole."""
+        found: set[str] = set()
+        for path in paths:
+            number = self.world.number.get(path)
+            versions = [self._old[path].file] if path in self._old else []
+            versions += [self.world.load(number)] if number is not None else []
+            for file in versions if path not in seen else ():
+                found.update(file.names[name] for name in file.symbol_name)
+                named = zip(file.variable_scope, file.variable_name, strict=True)
+                found.update(file.names[name] for scope, name in named if not scope)
+                found.update(row.alias or row.name for row in file.flow.imports)
+            if path not in seen and number is not None:
+                seen.add(path)
+                file = self.world.load(number)
+                targets = zip(file.flow.imports, self.world.targets(file), strict=False)
+                for further in [target.paths for row, target in targets if row.name == "*"]:
+                    found |= self._offered(further, seen)
+        return found
+
+    # --- who asks for it ---------------------------------------------------------------------
+
+    def _add_names(self, c: bool, names: Iterable[str]) -> None:
+        if c not in self.whole:
+            fresh = set(names) - self._names[c] - {"", "*"}
+            self._names[c] |= fresh
+            self._new_names[c] |= fresh
+
+    def _add_own(self, pairs: Iterable[tuple[str, str]]) -> None:
+        fresh = set(pairs) - self._own if True not in self.whole else set()
+        self._own |= fresh
+        self._new_own |= fresh
+
+    def _add_ids(self, ids: Iterable[int]) -> None:
+        if False not in self.whole:
+            fresh = set(ids) - self._ids
+            self._ids |= fresh
+            self._new_ids |= fresh
+
+    def _grow(self) -> None:
+        """Looks at those who ask for what was found changed last."""
+        every, self._new_names = self._new_names, {False: set(), True: set()}
+        ids, self._new_ids = self._new_ids, set()
+        own, self._new_own = self._new_own, set()
+        for path, version in (*self._old.items(), *self._new.items()):  # of these, both versions are asked
+            weave = self._changed_weave(path, version)
+            self._note(version.file, *weave.touched(every[version.file.language in C_FAMILY], ids, (), own))
+        for c, names in every.items():
+            wanted = {digest(name) for name in (*names, *(name for _, name in own if c))}
+            asking = set(self.known.mentioning(wanted)) if wanted else set()
+            if ids and not c:
+                asking |= self.known.leading(ids)
+            numbers = {self.number_of[file] for file in asking if file in self.number_of}
+            for number in sorted(numbers):
+                row = self.world.files[number]
+                if c not in self.whole and (row.language in C_FAMILY) == c and row.path not in self._new:
+                    self.found.add(number)
+                    self._note(self.world.load(number), *self._weave(number).touched(names, () if c else ids, (), own))
+            self._limit(c)
+
+    def _limit(self, c: bool) -> None:
+        """Gives up to follow names where they lead to a large part of a family."""
+        count = sum((self.world.files[number].language in C_FAMILY) == c for number in self.found)
+        if count > max(MANY, self._sizes[c] // SHARE):
+            self.whole.add(c)
+            self._new_names[c] = set()
+            if c:
+                self._new_own = set()
+            else:
+                self._new_ids = set()
+
+    def _note(self, file: Loaded, symbols: Iterable[int], names: Iterable[str]) -> None:
+        """Notes what of a file is worth something else."""
+        c = file.language in C_FAMILY
+        self._add_names(c, names)
+        if file.language not in FOLLOWED:
+            self._add_names(c, (file.names[file.symbol_name[symbol]] for symbol in symbols))
+            self._add_own(pair for symbol in symbols if c for pair in owned(file, symbol))
+            return
+        for symbol in symbols:
+            self._add_names(c, (file.names[file.left[value]] for value in file.said(symbol, Given.OFFERS)))
+        new = self._new.get(file.path)
+        if new is None or new.file is not file:
+            self._add_ids(file.id(symbol) for symbol in symbols)
+        elif file.path in self._old:  # ids are those of the links that were
+            places = {symbol: path for path, (symbol, _) in new.shown.values.items()}
+            old = self._old[file.path]
+            had = [old.shown.values.get(places[symbol]) for symbol in symbols]
+            self._add_ids(old.file.id(one[0]) for one in had if one is not None)
+
+    def _weave(self, number: int) -> Weave:
+        if number not in self._weaves:
+            file = self.world.load(number)
+            links = self.known.links(self.world.files[number].id) if file.language in FOLLOWED else Links()
+            self._weaves[number] = Weave(file, _by_use(links))
+        return self._weaves[number]
+
+    def _changed_weave(self, path: str, version: Version) -> Weave:
+        key = id(version)
+        if key not in self._changed:
+            old = version is self._old.get(path)
+            self._changed[key] = Weave(version.file, _by_use(self._links[path]) if old else {})
+        return self._changed[key]
+
+
+def _by_use(links: Links) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for use, target in zip(unpacked(links.use), unpacked(links.target), strict=True):
+        found.setdefault(use, []).append(target)
+    return found
+
+
+def _is_space(old: list[Any] | None, new: list[Any] | None) -> bool:
+    """Whether two versions of a file show only namespaces under a name."""
+    return all(row[1] == NAMESPACE for row in (*(old or ()), *(new or ())))
+
+
+def _exported(old: Shown, new: Shown) -> set[str]:
+    """The names that come or go where a file says anew which ones it offers."""
+    some = [shown.exports for shown in (old, new)]
+    if all(one is not None and not any(name.startswith("*") for name in one) for one in some):
+        return set(some[0] or ()) ^ set(some[1] or ())
+    return {*(some[0] or ()), *(some[1] or ()), *old.names, *new.names}
+
+
+def _folders(paths: Iterable[str]) -> set[str]:
+    found: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found

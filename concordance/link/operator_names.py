@@ -1,0 +1,85 @@
+"""The operators that a dotted name of Python means: `torch.add`, `Tensor.add_`, `torch.linalg.norm`.
+
+In: the operators of tables and registrations. Out: for a dotted name, those that it may call. How Python sees an
+operator is said by its entry: `variants` (function, method) and `python_module` (linalg, fft, nn).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.link.bridge_context import Crossing
+from concordance.link.operator_tables import Operator, Tables, nearest
+
+_METHODS = ("torch.Tensor", "Tensor", "torch._C._TensorBase", "torch._C.TensorBase")
+_FUNCTIONS = ("torch", "torch._VF", "torch._C._VariableFunctions")
+_OPS = "torch.ops."
+
+
+class OperatorNames:
+    """Finds operators by names of Python."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        tables = self._tables = crossing.once(Tables)
+        self._known: dict[str, list[Operator]] = {}
+        self._made: dict[str, list[Operator]] = {}
+        for one in tables.operators:
+            if one.name.partition("::")[0].isupper():
+                self._made.setdefault(one.schema.base, []).append(one)
+            for way in dict.fromkeys(ways(one)):
+                self._known.setdefault(way, []).append(one)
+
+    def of(self, dotted: str, near: str) -> list[Operator]:
+        """The operators of a dotted name, of the table that lies nearest to a path."""
+        if dotted.startswith(_OPS):
+            return self.of_packet(dotted.removeprefix(_OPS), near)
+        found = self._known.get(dotted)
+        if not found and dotted.startswith("torch.nn.functional."):
+            found = self._known.get("torch." + dotted.rpartition(".")[2])
+        return plainest(nearest(found or [], near))
+
+    def of_packet(self, dotted: str, near: str) -> list[Operator]:
+        """The operators of `aten.add.Tensor`, or of all overloads of `aten.add`."""
+        parts = dotted.split(".")
+        if len(parts) == 2:
+            return plainest(self._tables.overloads("::".join(parts), near))
+        if len(parts) != 3:
+            return []
+        overload = "" if parts[2] == "default" else f".{parts[2]}"
+        found = self._tables.named(f"{parts[0]}::{parts[1]}{overload}", near)
+        return [found] if found else []
+
+    def of_name(self, name: str, near: str) -> list[Operator]:
+        """The operators of `aten::add.Tensor`, or of all overloads of `aten::add`; overloads without a name apart."""
+        found = self._tables.named(name, near)
+        if found is not None and "." in name:
+            return [found]
+        return plainest(self._tables.overloads(name, near)) if "." not in name else []
+
+    def of_made(self, name: str) -> list[Operator]:
+        """The only operator of a name, of those whose namespace is a macro's, which the build alone knows."""
+        found = self._made.get(name.partition("::")[2].partition(".")[0], [])
+        return found if len(found) == 1 else []
+
+
+def plainest(overloads: list[Operator]) -> list[Operator]:
+    """Overloads, the one without a name first, those that write to an argument that is given for that last."""
+    return sorted(overloads, key=lambda one: (one.schema.is_out, bool(one.schema.overload)))
+
+
+def ways(operator: Operator) -> Iterator[str]:
+    """The dotted names by which Python calls an operator."""
+    variants = operator.more.get("variants", "function")
+    module, base = operator.more.get("python_module", ""), operator.schema.base
+    if operator.base.partition("::")[0] != "aten":
+        return
+    if "method" in variants:
+        yield from (f"{home}.{base}" for home in _METHODS)
+    if "function" in variants and not module:
+        yield from (f"{home}.{base}" for home in _FUNCTIONS)
+    elif "function" in variants:
+        yield f"torch._C._{module}.{base}"
+        if base.startswith(module + "_"):
+            yield f"torch.{module}.{base.removeprefix(module + '_')}"
+        elif module == "nn":
+            yield f"torch.nn.functional.{base}"

@@ -1,0 +1,1 @@
+"""Finds files by the paths that other files write."""

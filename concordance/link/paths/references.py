@@ -1,0 +1,126 @@
+"""A file that another names by a path, as documents, scripts and build files do.
+
+In: the naming file's path and what is written. Out: a `Target`: the file, the page or build file that stands
+for a folder, or the folder itself, which has no path of its own; else unresolved. What holds a variable
+(`$(DIR)/x.mk`) is found by the end of its path: from the naming file's folder or one above it, or where one file alone
+ends so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fnmatch import translate
+from urllib.parse import unquote
+
+from concordance.base.model import Origin, Target
+from concordance.link.paths.tree import Tree, above, joined
+
+_VARIABLE = re.compile(r"\$[\w@<*]|[$@%]\w+[@%]|[$][({]")
+_LAST = re.compile(r".*(?:[)}\"'`@%]|\$\w+)", re.S)  # up to the end of the last variable or quote
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.I)
+_WILD = re.compile(r"[*?\[]")
+
+
+def target(
+    tree: Tree, importer: str, written: str, endings: Iterable[str] = ("",), pages: Iterable[str] = (), top: str = ""
+) -> Target:
+    """What a path leads to, from the folder of the file it is written in, or from the top.
+
+    `endings` are tried behind the path; `pages` are files that stand for a folder. A path that starts with a slash is
+    seen from the top alone.
+    """
+    path = written.strip().strip("\"'")
+    if _SCHEME.match(path) or path.startswith(("//", "~")):
+        return Target(Origin.UNRESOLVED, by="outside the repository")
+    if _VARIABLE.search(path):
+        return _by_end(tree, importer, path, endings, pages)
+    homes = {top: f"from {top or 'the root'}"}
+    if not path.startswith("/"):
+        homes = {importer.rpartition("/")[0]: "relative path"} | homes
+    for home, by in homes.items():
+        found = at(tree, joined(home, path), endings, pages, by)
+        if found:
+            return found
+    return Target(Origin.UNRESOLVED, by=f"no {path} there")
+
+
+def link(
+    tree: Tree, importer: str, written: str, endings: Iterable[str] = ("",), pages: Iterable[str] = (), top: str = ""
+) -> Target:
+    """What a link of a document leads to, without its anchor, query and escapes; an anchor alone is the file."""
+    path = unquote(re.split(r"[#?]", written, maxsplit=1)[0])
+    if not path:
+        return Target(Origin.REPOSITORY, (importer,), by="anchor in this file")
+    found = target(tree, importer, path, endings, pages, top)
+    if found.origin == Origin.UNRESOLVED and path.endswith(".html"):  # the page that is made of a document
+        made = target(tree, importer, path.removesuffix(".html"), [one for one in endings if one], pages, top)
+        return made if made.paths else found
+    return found
+
+
+def at(tree: Tree, path: str | None, endings: Iterable[str], pages: Iterable[str], by: str) -> Target | None:
+    """The file, files or folder at a path."""
+    if path is None:
+        return None
+    for ending in endings:
+        found = tree.file(path + ending)
+        if found:
+            return Target(Origin.REPOSITORY, (found,), by=by)
+    if _WILD.search(path):
+        return _matching(tree, path, by)
+    folder = tree.folder(path)
+    if folder is None:
+        return None
+    for page in pages:
+        found = tree.file(f"{folder}/{page}" if folder else page)
+        if found:
+            return Target(Origin.REPOSITORY, (found,), by=by)
+    return Target(Origin.REPOSITORY, by=f"folder {folder or '.'}")
+
+
+def _matching(tree: Tree, pattern: str, by: str) -> Target | None:
+    """The files that a pattern names; a star stands for one part of a path."""
+    folder, _, name = pattern.rpartition("/")
+    if _WILD.search(folder):
+        return None
+    fits = re.compile(translate(name))
+    found = tuple(path for path in tree.by_folder.get(folder, ()) if fits.match(path.rpartition("/")[2]))
+    return Target(Origin.REPOSITORY, found, by=by) if found else None
+
+
+def _by_end(tree: Tree, importer: str, path: str, endings: Iterable[str], pages: Iterable[str]) -> Target:
+    """What stands behind the last variable of a path."""
+    end = _LAST.sub("", path, count=1).lstrip("/")
+    if end.startswith("../"):  # mostly from the folder of the file itself
+        found = at(tree, joined(importer.rpartition("/")[0], end), endings, pages, "relative path")
+        return found or Target(Origin.UNRESOLVED, by="a variable names it")
+    if not re.match(r"[\w.-]", end):
+        return Target(Origin.UNRESOLVED, by="a variable names it")
+    start = _VARIABLE.split(path, maxsplit=1)[0].strip("./\"'`")
+    if start:
+        return _between(tree, importer, start, end)
+    for home in above(importer.rpartition("/")[0]):
+        found = at(tree, joined(home, end), endings, pages, f"from {home or 'the root'}")
+        if found and found.paths:
+            return found
+    files = ends(tree, end)
+    if len(files) == 1:
+        return Target(Origin.REPOSITORY, (files[0],), by="the only file with this end of a path")
+    return Target(Origin.UNRESOLVED, by="a variable names it")
+
+
+def _between(tree: Tree, importer: str, start: str, end: str) -> Target:
+    """The files that a path with a variable in its middle may mean."""
+    for home in (importer.rpartition("/")[0], ""):
+        begin = joined(home, start) or ""
+        found = tuple(path for path in ends(tree, end) if path.startswith(begin))
+        if found:
+            return Target(Origin.REPOSITORY, found, by=f"one of {len(found)}, by a variable")
+    return Target(Origin.UNRESOLVED, by="a variable names it")
+
+
+def ends(tree: Tree, end: str) -> list[str]:
+    """The files whose paths end in another."""
+    paths = tree.by_name.get(end.rpartition("/")[2], ())
+    return [path for path in paths if path == end or path.endswith(f"/{end}")]

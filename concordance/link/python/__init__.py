@@ -1,0 +1,1 @@
+"""Resolves names of Python."""

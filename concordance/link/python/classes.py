@@ -1,0 +1,125 @@
+"""What Python's classes have: their bases, and members of their own or from above.
+
+In: a class and a name. Out: a `Place`: a symbol of a file, a file itself, or the dotted name of what is
+not the repository's. Classes are searched in the order that Python searches them (C3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from concordance.base.model import Given, Kind, Op
+from concordance.link.python.builtin_types import CLASS, MODULE, Values
+from concordance.link.python.method_order import Order, Orders
+from concordance.link.python.reexports import Offers, Place
+from concordance.link.solver import Solver
+from concordance.link.world import Loaded, World
+
+# What is asked of the solver: the value of a file's expression, its type (as the complement), or the bases of a class,
+# which has an id and no file.
+Question = tuple[Loaded | None, int]
+Answer = tuple[Any, ...]  # `Values`, or ids of classes
+
+
+class Classes:
+    """Knows the classes, each once."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.offers = Offers(world)
+        self._bases: dict[int, tuple[int, ...]] = {}
+        self._members: dict[tuple[int, str, int], Place | None] = {}
+
+    def connect(self, evaluate: Callable[[Loaded, int], Values], solver: Solver[Question, Answer]) -> None:
+        """Takes what says the values of expressions, on which the bases of classes depend, and these on them."""
+        self.evaluate, self._solver = evaluate, solver
+        self._orders = Orders(self.world, self.bases, lambda: solver.provisional)
+
+    # --- names of expressions ------------------------------------------------------------------
+
+    def last_name(self, file: Loaded, expression: int) -> str:
+        """The last name of an expression, as it was written where it was defined: `List` of `typing.List[int]`."""
+        op, left, right = file.op[expression], file.left[expression], file.right[expression]
+        if op == Op.MEMBER:
+            return file.names[right]
+        if op == Op.LOOKUP:
+            return file.names[left]
+        if op in (Op.CALL, Op.ITEM):
+            return self.last_name(file, left)
+        if op == Op.NAME:
+            for value in file.values[left]:
+                if file.op[value] == Op.IMPORT:
+                    row = file.flow.imports[file.left[value]]
+                    return row.name or row.module.rpartition(".")[2]
+            return file.names[file.variable_name[left]]
+        return ""
+
+    def alias(self, file: Loaded, expression: int) -> tuple[Loaded, list[int]] | None:
+        """What an expression stands for that names another type's name: the file and the values bound to it."""
+        place: Place | None = None
+        if file.op[expression] == Op.NAME:
+            place = self.offers.of_variable(file, file.left[expression])
+        elif file.op[expression] == Op.MEMBER:
+            for value in self.evaluate(file, file.left[expression]):
+                if value.tag == MODULE and isinstance(value.id, int):
+                    place = self.offers.offered(self.world.load(value.id), file.names[file.right[expression]])
+        if place is None or isinstance(place, str) or place[1] < 0:
+            return None
+        owner, symbol = place
+        if owner.kind(symbol) not in (Kind.VARIABLE, Kind.CONSTANT, Kind.TYPE) or owner.symbol_parent[symbol]:
+            return None
+        variable = owner.variables.get((0, owner.symbol_name[symbol]))
+        if variable is None:
+            return None
+        return owner, [value for value in owner.values[variable] if owner.op[value] != Op.SYMBOL]
+
+    # --- classes -----------------------------------------------------------------------------
+
+    def bases(self, file: Loaded, symbol: int) -> tuple[int, ...]:
+        """The ids of a class's bases that are in the repository."""
+        identity = file.id(symbol)
+        found = self._bases.get(identity)
+        return found if found is not None else self._solver.ask((None, identity))
+
+    def keep_bases(self, identity: int, bases: tuple[int, ...]) -> None:
+        """Takes the bases of a class as known."""
+        self._bases[identity] = bases
+
+    def find_bases(self, identity: int) -> tuple[int, ...]:
+        """Works out the bases of a class."""
+        file, symbol = self.world.owner(identity)
+        found = list[int]()
+        for value in file.said(symbol, Given.BASE):
+            classes = [v.id for v in self.evaluate(file, value) if v.tag == CLASS and isinstance(v.id, int)]
+            found += [base for base in classes if base != identity][:1]
+        return tuple(found)
+
+    def order(self, identity: int) -> Order:
+        """A class and those above it, in the order in which Python looks for a member."""
+        return self._orders.of(identity)
+
+    def member(self, identity: int, name: str, skip: int = 0) -> Place | None:
+        """Where a class's member is defined."""
+        key = (identity, name, skip)
+        if key in self._members:
+            return self._members[key]
+        before = self._solver.provisional
+        found = self._find_member(identity, name, skip)
+        if self._solver.provisional == before:
+            self._members[key] = found
+        return found
+
+    def _find_member(self, identity: int, name: str, skip: int) -> Place | None:
+        for file, symbol in self.order(identity)[skip:]:
+            word = file.word.get(name)
+            found = file.members.get(symbol, {}).get(word) if word is not None else None
+            if found:
+                return file, found[0]
+            scope = file.opened.get(symbol)
+            variable = file.variables.get((scope, word)) if word is not None and scope is not None else None
+            if variable is not None and not file.variable_symbol[variable]:
+                place = self.offers.of_variable(file, variable)
+                if place is not None:
+                    return place
+        return None

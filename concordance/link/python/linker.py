@@ -1,0 +1,148 @@
+"""Python's names: what each expression of a file names, how sure that is, and by which rule.
+
+In: a file's flow. Out: `Found` rows. A name is followed through scopes, imports and re-exports; a member
+through the value that it hangs on. A member of something unknown is linked only where the repository
+defines its name once (unique name), or a few times (candidates).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from concordance.base.model import KINDS, Ask, Kind, Op, Trust, unpacked
+from concordance.link.implicit_runs import Edge
+from concordance.link.python.builtin_types import (
+    CLASS,
+    FUNCTION,
+    INSTANCE,
+    MODULE,
+    OUTER,
+    OWN,
+    OWN_CLASS,
+    SUPER,
+    Values,
+)
+from concordance.link.python.classes import Classes
+from concordance.link.python.implicit_calls import Runs
+from concordance.link.python.inference import Evaluator
+from concordance.link.python.reexports import Place
+from concordance.link.python.unresolved_names import Asks
+from concordance.link.world import Found, Loaded, World
+
+FEW = 5  # definitions of a name that may be meant, where nothing else is known
+_MEMBER_KINDS = (Kind.METHOD, Kind.PROPERTY, Kind.FIELD, Kind.ENUMERATOR)
+_MEMBERS = frozenset(place for place, kind in enumerate(KINDS) if kind in _MEMBER_KINDS)
+_EVERYBODYS = frozenset(
+    name for kind in (str, bytes, list, dict, set, tuple, int, float, object, type, Exception) for name in dir(kind)
+)
+_RULES = {
+    MODULE: ("module", Trust.VIA_IMPORT), CLASS: ("class", Trust.EXACT), SUPER: ("super", Trust.EXACT),
+    INSTANCE: ("type of the receiver", Trust.EXACT),
+}  # fmt: skip
+
+
+class PythonNames:
+    """Links Python files."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.classes = Classes(world)
+        self.values = Evaluator(self.classes)
+        self._asks = Asks(self.values)
+        self._known: dict[str, list[int]] = {}
+        self._all: dict[str, list[int]] | None = None
+
+    def prepare(self) -> None:
+        """Finds who carries which name in all files, where nobody else knows it."""
+        if self._all is None:
+            self._all = self._carried()
+
+    def _carried(self) -> dict[str, list[int]]:
+        """The members of all classes by name, where only a few have it."""
+        found: dict[str, list[int]] = {}
+        for number, row in enumerate(self.world.files):
+            if row.language != "python" or not row.size:
+                continue
+            file = self.world.load(number)
+            for symbol, kind in enumerate(file.symbol_kind):
+                if kind in _MEMBERS:
+                    held = found.setdefault(file.names[file.symbol_name[symbol]], [])
+                    if len(held) <= FEW:
+                        held.append(file.id(symbol))
+        return {name: ids for name, ids in found.items() if len(ids) <= FEW and name not in _EVERYBODYS}
+
+    def carried(self, name: str) -> list[int]:
+        """The members of all classes of a name, where only a few have it."""
+        asked = self.world.carriers
+        if self._all is None and asked is None:
+            self.prepare()
+        if self._all is not None:
+            return self._all.get(name, [])
+        found = self._known.get(name)
+        if found is None:
+            held = asked(name, "python", _MEMBER_KINDS, FEW) if asked is not None and name not in _EVERYBODYS else []
+            found = self._known[name] = held if len(held) <= FEW else []
+        return found
+
+    def bases(self, file: Loaded, symbol: int) -> Sequence[int]:
+        """The ids of a class's bases."""
+        return self.classes.bases(file, symbol)
+
+    def runs(self, file: Loaded, called: set[tuple[int, int]]) -> Iterator[Edge]:
+        """What runs along with what, though no name says so; `called` are what is called, and by whom."""
+        return Runs(self.values).edges(file, called)
+
+    def asks(self, file: Loaded, found: list[Found]) -> list[Ask]:
+        """The names that other languages may define."""
+        return self._asks.of(file, found)
+
+    def found(self, file: Loaded) -> list[Found]:
+        """What the expressions of a file name."""
+        rows: list[Found] = []
+        for use in sorted(set(unpacked(file.flow.used))):
+            op = file.op[use]
+            if op == Op.MEMBER:
+                rows += self._member(file, use)
+                continue
+            place: Place | None = None
+            rule, trust = "import", Trust.VIA_IMPORT
+            if op == Op.NAME:
+                variable = file.left[use]
+                place = self.classes.offers.of_variable(file, variable)
+                if place is not None and place[0] is file:
+                    rule, trust = "scope", Trust.EXACT
+            elif op == Op.LOOKUP:
+                place = self.classes.offers.starred(file, file.names[file.left[use]])
+                rule = "import *"
+            elif op == Op.IMPORT:
+                place = self.classes.offers.imported(file, file.left[use])
+            elif op == Op.PACKAGE:
+                place = self.classes.offers.package(file, file.left[use], file.right[use])
+            elif op == Op.SYMBOL:
+                place, rule, trust = (file, file.left[use]), "scope", Trust.EXACT
+            if place is not None and not isinstance(place, str):
+                rows.append(Found(use, place[0].id(place[1]), trust, rule))
+        return rows
+
+    def _member(self, file: Loaded, use: int) -> list[Found]:
+        name = file.names[file.right[use]]
+        values = self.values.value(file, file.left[use])
+        rows: list[Found] = []
+        for value in values:
+            place = self.values.find(value, name)
+            if place is not None and not isinstance(place, str):
+                rule, trust = _RULES[value.tag]
+                rows.append(Found(use, place[0].id(place[1]), trust, rule))
+        rows = list({row.target: row for row in reversed(rows)}.values())[::-1]  # of each target the first
+        if len(rows) > 1:
+            rows = [row._replace(trust=min(row.trust, Trust.UNIQUE_NAME)) for row in rows]
+        if not rows and not self._is_known(values):
+            ids = self.carried(name)
+            trust = Trust.UNIQUE_NAME if len(ids) == 1 else Trust.CANDIDATE
+            rule = "only definition of this name" if len(ids) == 1 else f"one of {len(ids)} definitions of this name"
+            rows = [Found(use, identity, trust, rule) for identity in ids]
+        return rows
+
+    def _is_known(self, values: Values) -> bool:
+        """Whether it is known what a member hangs on: then it is nobody else's."""
+        return any(value.tag in (MODULE, OUTER, OWN, OWN_CLASS, FUNCTION) for value in values)

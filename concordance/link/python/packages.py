@@ -1,0 +1,220 @@
+"""What a tree shows of Python: packages, the folders that modules are imported from, the files of one module.
+
+In: a tree. Out: `PythonPlaces`, which `PythonModules` searches. A root is a folder that stands on Python's
+path, as far as the tree tells: it holds packages and is none, or a project's settings or ours name it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+
+from concordance.link.paths.tree import Tree, above, nearness
+from concordance.link.python.project_settings import Project, distributions, normal, projects
+
+SOURCES = (".py", ".pyx")
+STUBS = (".pyi",)
+COMPILED = (".so", ".pyd")
+_SMALL = 3_000  # bytes of a file that says little but its licence
+_SHARED = re.compile(r"\bextend_path\b|\bdeclare_namespace\b")
+Roots = dict[str, tuple[int, str]]  # folders that modules are looked for in: their order, and a word about each
+
+
+class PythonPlaces:
+    """Look-ups that do not depend on who imports; each is worked out when it is first asked for."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self._near: dict[str, Roots] = {}
+        self._own: dict[str, Roots] = {}
+        self._holding: dict[str, frozenset[str]] = {}
+        self._around: dict[str, frozenset[str]] = {}
+
+    @cached_property
+    def projects(self) -> dict[str, Project]:
+        """The Python projects of the repository by folder."""
+        return projects(self.tree)
+
+    @cached_property
+    def required(self) -> dict[str, tuple[str, str]]:
+        """The distributions that the repository requires and is not itself."""
+        own = {normal(project.name) for project in self.projects.values()}
+        return {name: known for name, known in distributions(self.tree, self.projects).items() if name not in own}
+
+    @cached_property
+    def packages(self) -> frozenset[str]:
+        """Folders with an `__init__.py`, or its stub."""
+        by_name = self.tree.by_name
+        inits = [*by_name.get("__init__.py", ()), *by_name.get("__init__.pyi", ()), *by_name.get("__init__.pyx", ())]
+        return frozenset(path.rpartition("/")[0] for path in inits)
+
+    @cached_property
+    def _tops(self) -> dict[str, list[str]]:
+        """The roots below which a package of a name lies."""
+        found: dict[str, list[str]] = {}
+        for package in sorted(self.packages - {""}):
+            root, _, name = package.rpartition("/")
+            if root not in self.packages or not root:
+                found.setdefault(name.removesuffix("-stubs"), []).append(root)
+        return found
+
+    @cached_property
+    def roots(self) -> frozenset[str]:
+        """Every folder that modules are imported from, but for those of single scripts."""
+        named = {root for project in self.projects.values() for root in project.roots} | set(self.tree.roots.python)
+        sources = {f"{folder}/src".lstrip("/") for folder in self.projects} & self.with_python
+        tops = {root for roots in self._tops.values() for root in roots}
+        return frozenset(tops | named | sources | self.projects.keys() | {""})
+
+    @cached_property
+    def placed(self) -> dict[str, str]:
+        """Packages that lie in a folder of another name."""
+        return {package: folder for project in self.projects.values() for package, folder in project.placed.items()}
+
+    @cached_property
+    def _compiled(self) -> dict[str, dict[str, str]]:
+        """Compiled modules in the tree, by name and folder."""
+        found: dict[str, dict[str, str]] = {}
+        for name, paths in self.tree.by_name.items():
+            if name.endswith(COMPILED):
+                for path in paths:
+                    found.setdefault(name.partition(".")[0], {}).setdefault(path.rpartition("/")[0], path)
+        return found
+
+    @cached_property
+    def _linked(self) -> dict[str, list[str]]:
+        """The folders in which a symbolic link of a name lies, without its ending."""
+        found: dict[str, list[str]] = {}
+        for path in self.tree.links:
+            folder, _, base = path.rpartition("/")
+            found.setdefault(base.removesuffix(".py"), []).append(folder)
+        return found
+
+    @cached_property
+    def _links(self) -> dict[str, str]:
+        """Symbolic links to folders."""
+        return {path: real for path in self.tree.links if (real := self.tree.folder(path)) in self.with_python and real}
+
+    @cached_property
+    def with_python(self) -> frozenset[str]:
+        """Folders with a Python file somewhere below."""
+        found: set[str] = set()
+        for name, paths in self.tree.by_name.items():
+            if name.endswith((*SOURCES, *STUBS)):
+                for path in paths:
+                    for folder in above(path.rpartition("/")[0]):
+                        if folder in found:
+                            break
+                        found.add(folder)
+        return frozenset(found)
+
+    def root_of(self, folder: str) -> str:
+        """The folder that a package's name starts below, or the nearest root where it is no package."""
+        packages, given = self.packages, self.tree.roots.python
+        for around in above(folder):
+            if around in packages:
+                return next((outer for outer in above(around) if outer not in packages or outer in given), "")
+        return next((around for around in above(folder) if around in self.roots), "")
+
+    def own(self, folder: str) -> Roots:
+        """Roots that are certain for the files of a folder, each with a word about it."""
+        found = self._own.get(folder)
+        if found is None:
+            roots: dict[str, str] = {}
+            if folder not in self.packages:
+                roots[folder] = "beside the importing file"
+            around = folder
+            while around:
+                up = around.rpartition("/")[0]
+                if around in self.packages and (up not in self.packages or up in self.tree.roots.python):
+                    roots.setdefault(up, "the package's own root")
+                around = around.rpartition("/")[0]
+            for around in above(folder):
+                path = f"{around}/conftest.py" if around else "conftest.py"
+                if path in self.tree.paths and around not in self.packages:
+                    roots.setdefault(around, "folder of conftest.py")
+            found = self._own[folder] = _numbered(roots)
+        return found
+
+    def near(self, folder: str) -> Roots:
+        """Roots that the projects around a folder name, and the projects' own folders."""
+        while folder and folder not in self.projects:
+            folder = folder.rpartition("/")[0]
+        found = self._near.get(folder)
+        if found is None:
+            roots = {root: f"source root {root or '.'}" for root in self.tree.roots.python}
+            for around in above(folder):
+                project = self.projects.get(around)
+                for root in project.roots if project else ():
+                    roots.setdefault(root, f"source root {root or '.'}")
+                source = f"{around}/src" if around else "src"
+                if (project or not around) and source in self.with_python and source not in self.packages:
+                    roots.setdefault(source, f"source root {source}")
+                if project or not around:
+                    roots.setdefault(around, f"source root {around or '.'}")
+            found = self._near[folder] = _numbered(roots)
+        return found
+
+    def far(self, folder: str, head: str) -> list[str]:
+        """All other roots that have a module of a name, the nearest first."""
+        named = {root for root in self.holding(head) if root in self.roots and root not in self.packages}
+        named.update(self._tops.get(head, ()))
+        return sorted(named, key=lambda root: (-nearness(f"{folder}/", f"{root}/"), root.count("/"), root))
+
+    def reached(self, homes: Iterable[str]) -> dict[str, str]:
+        """Some folders by all their paths, those through symbolic links too."""
+        found = {home: home for home in homes}
+        for link, to in self._links.items():
+            found.update((link + home[len(to) :], home) for home in homes if home == to or home.startswith(f"{to}/"))
+        return found
+
+    def is_shared(self, path: str) -> bool:
+        """Whether a package's file does nothing but let other distributions put modules into it."""
+        file = self.tree.files.get(path)
+        if file is None or not path.endswith("__init__.py"):
+            return False
+        text = self.tree.text(path)  # read also where it is long, so that it is known that it matters
+        return file.size <= _SMALL and bool(_SHARED.search(text))
+
+    def holding(self, name: str) -> frozenset[str]:
+        """The folders that a module of a name lies directly in."""
+        found = self._holding.get(name)
+        if found is None:
+            by_name, folders = self.tree.by_name, self.tree.folders_by_name
+            files = [path for ending in (*SOURCES, *STUBS) for path in by_name.get(name + ending, ())]
+            named = (*folders.get(name, ()), *folders.get(f"{name}-stubs", ()))
+            files += [folder for folder in named if folder in self.packages]
+            homes = {path.rpartition("/")[0] for path in files}
+            homes.update(self._compiled.get(name, ()), self._linked.get(name, ()))
+            found = self._holding[name] = frozenset(homes)
+        return found
+
+    def around(self, name: str) -> frozenset[str]:
+        """The folders that a folder of a name lies directly in, one with Python in it."""
+        found = self._around.get(name)
+        if found is None:
+            named = self.tree.folders_by_name.get(name, ())
+            homes = {folder.rpartition("/")[0] for folder in named if folder in self.with_python}
+            homes.update(self._linked.get(name, ()))
+            found = self._around[name] = frozenset(homes)
+        return found
+
+    def files(self, folder: str, name: str) -> tuple[str, ...]:
+        """The files of a module that lies directly in a folder: a package before a module, Python before its stub."""
+        paths, at = self.tree.paths, f"{folder}/{name}" if folder else name
+        source = next((path for path in (f"{at}/__init__.py", f"{at}.py") if path in paths), "")
+        stubs = [path for path in (f"{at}/__init__.pyi", f"{at}.pyi", f"{at}-stubs/__init__.pyi") if path in paths]
+        # Of what is compiled, the stub says more than a source in another language.
+        other = [path for path in (f"{at}.pyx", f"{at}/__init__.pyx") if not source and path in paths]
+        found = [source, *stubs] if source else [*stubs, *other]
+        compiled = self._compiled.get(name) if not found else None
+        if compiled and folder in compiled:
+            found = [compiled[folder]]
+        if not found and name in self._linked:
+            found = [real for path in (f"{at}.py", f"{at}/__init__.py") if (real := self.tree.file(path))]
+        return tuple(found)
+
+
+def _numbered(roots: dict[str, str]) -> Roots:
+    return {root: (place, how) for place, (root, how) in enumerate(roots.items())}

@@ -1,0 +1,313 @@
+"""What the settings of Python projects say: where packages lie, what is required, what a build makes.
+
+In: a tree. Out: a `Project` for each folder with a `pyproject.toml`, `setup.py`, `setup.cfg` or a
+test runner's settings, and the distributions that the repository requires. Settings are read, never
+run: of a `setup.py` only what is written out counts (a literal, or a name that is given one).
+"""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import re
+import tomllib
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from concordance.link.paths.tree import Tree, joined
+
+_SETTINGS = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", ".pytest.ini", "tox.ini", "mypy.ini")
+_REQUIREMENT = re.compile(
+    r"[ \t]*+([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?+)[ \t]*+(?:\[[^\]]*+\][ \t]*+)?(?:[<>=!~;@(#,].*)?$"
+)
+_LONGEST = 500_000  # characters of a script; no person writes a longer one
+_SETUP = re.compile(r"\bsetup\s*\(")
+_EGG = re.compile(r"#egg=([A-Za-z0-9][\w.-]*)")
+_VERSION_FILES = (  # where a tool writes a version into the tree
+    ("setuptools_scm", "write_to"), ("setuptools_scm", "version_file"), ("setuptools-git-versioning", "version_file"),
+)  # fmt: skip
+_EXTENSIONS = ("Extension", "CppExtension", "CUDAExtension", "Pybind11Extension", "RustExtension", "CMakeExtension")
+
+
+@dataclass
+class Project:
+    """What is set for one folder."""
+
+    folder: str
+    name: str = ""
+    roots: list[str] = field(default_factory=list)  # folders that modules are imported from
+    placed: dict[str, str] = field(default_factory=dict)  # packages that lie in a folder of another name
+    requires: list[tuple[str, str]] = field(default_factory=list)  # a distribution, and the file that names it
+    extensions: list[str] = field(default_factory=list)  # modules that are compiled
+    made: list[str] = field(default_factory=list)  # files that a build writes into the tree
+
+
+def normal(name: str) -> str:
+    """A distribution's name as indexes compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def projects(tree: Tree) -> dict[str, Project]:
+    """Every project by its folder."""
+    found: dict[str, Project] = {}
+    for name in _SETTINGS:
+        for path in tree.by_name.get(name, ()):
+            folder = path.rpartition("/")[0]
+            text = tree.text(path)
+            if name == "setup.py" and not _SETUP.search(text):
+                continue  # a module that happens to be called so
+            project = found.setdefault(folder, Project(folder))
+            if name == "pyproject.toml":
+                _Toml(project, path).read(text)
+            elif name == "setup.py":
+                _read_script(project, path, text)
+            else:
+                _read_ini(project, path, text)
+    return found
+
+
+def distributions(tree: Tree, found: dict[str, Project]) -> dict[str, tuple[str, str]]:
+    """What the repository requires, by its normal name: the name as written, and the file that says so."""
+    named: dict[str, tuple[str, str]] = {}
+    listed = [path for path, file in tree.files.items() if file.language == "python_requirements"]
+    for path in sorted(listed, key=lambda path: (path.count("/"), path)):
+        for line in tree.text(path).splitlines():
+            for name in _required(line):
+                named.setdefault(normal(name), (name, path))
+    for folder in sorted(found, key=lambda folder: (folder.count("/"), folder)):
+        for name, path in found[folder].requires:
+            named.setdefault(normal(name), (name, path))
+    return named
+
+
+def _required(line: object) -> Iterator[str]:
+    """The distribution that a line of requirements names."""
+    if not isinstance(line, str):
+        return
+    egg = _EGG.search(line)
+    match = _REQUIREMENT.match(line)
+    if egg:
+        yield egg[1]
+    elif match:
+        yield match[1]
+
+
+class _Toml:
+    """Reads a `pyproject.toml`; whatever has another shape than it should is passed over."""
+
+    def __init__(self, project: Project, path: str) -> None:
+        self.project = project
+        self.path = path
+        self.data: dict[str, Any] = {}
+
+    def at(self, *keys: str) -> Any:
+        """The value behind some keys; None where there is none."""
+        value: Any = self.data
+        for key in keys:
+            value = value.get(key) if isinstance(value, dict) else None
+        return value
+
+    def table(self, *keys: str) -> dict[str, Any]:
+        """The table behind some keys; an empty one where there is none."""
+        value = self.at(*keys)
+        return value if isinstance(value, dict) else {}
+
+    def texts(self, *keys: str) -> list[str]:
+        """The strings behind some keys: one, or a list of them."""
+        return _texts(self.at(*keys))
+
+    def read(self, text: str) -> None:
+        """Enters all that is said."""
+        try:
+            self.data = tomllib.loads(text)
+        except (tomllib.TOMLDecodeError, RecursionError):
+            return
+        name = self.at("project", "name") or self.at("tool", "poetry", "name")
+        self.project.name = name if isinstance(name, str) else ""
+        self._roots()
+        self._requirements()
+        self._made()
+
+    def _roots(self) -> None:
+        add = self._root
+        setuptools = self.table("tool", "setuptools")
+        _place(self.project, setuptools.get("package-dir"))
+        for where in self.texts("tool", "setuptools", "packages", "find", "where"):
+            add(where)
+        for where in self.texts("tool", "pdm", "build", "package-dir"):
+            add(where)
+        for where in self.texts("tool", "maturin", "python-source"):
+            add(where)
+        for where in self.texts("tool", "pytest", "ini_options", "pythonpath"):
+            for one in where.split():
+                add(one)
+        for where in self.texts("tool", "mypy", "mypy_path"):
+            for one in re.split(r"[,:\s]+", where):
+                add(one.replace("$MYPY_CONFIG_FILE_DIR", "."))
+        for where in self.texts("tool", "pyright", "extraPaths"):
+            add(where)
+        build = self.table("tool", "hatch", "build")
+        targets = build.get("targets")
+        wheel = targets.get("wheel") if isinstance(targets, dict) else None
+        for part in (build, wheel if isinstance(wheel, dict) else {}):
+            for package in _texts(part.get("packages")):
+                add(package.rstrip("/").rpartition("/")[0])
+            for source in _texts(part.get("sources")):
+                add(source)
+        packages = self.at("tool", "poetry", "packages")
+        for one in packages if isinstance(packages, list) else ():
+            if isinstance(one, dict) and isinstance(one.get("from"), str):
+                add(one["from"])
+
+    def _root(self, where: str) -> None:
+        root = joined(self.project.folder, where)
+        if root is not None and root not in self.project.roots:
+            self.project.roots.append(root)
+
+    def _requirements(self) -> None:
+        lists = [self.at("project", "dependencies"), self.at("build-system", "requires")]
+        lists += self.table("project", "optional-dependencies").values()
+        lists += self.table("dependency-groups").values()
+        for lines in lists:
+            for line in _texts(lines):
+                self.project.requires += ((name, self.path) for name in _required(line))
+        poetry = self.table("tool", "poetry")
+        groups = poetry.get("group")
+        tables = [poetry.get("dependencies"), poetry.get("dev-dependencies")]
+        tables += [one.get("dependencies") for one in _tables(groups)]
+        for table in tables:
+            names = table if isinstance(table, dict) else {}
+            self.project.requires += ((name, self.path) for name in names if name != "python")
+
+    def _made(self) -> None:
+        files = [self.at("tool", *keys) for keys in _VERSION_FILES]
+        files += [self.at("tool", "hatch", "build", "hooks", "vcs", "version-file")]
+        files += [self.at("tool", "pdm", "version", "write_to")]
+        self.project.made += (path for path in files if isinstance(path, str))
+        module = self.at("tool", "maturin", "module-name")
+        self.project.extensions += [module] if isinstance(module, str) else []
+        listed = self.at("tool", "setuptools", "ext-modules")
+        named = [one.get("name") for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+        self.project.extensions += [name for name in named if isinstance(name, str)]
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _tables(value: object) -> list[dict[str, Any]]:
+    return [one for one in value.values() if isinstance(one, dict)] if isinstance(value, dict) else []
+
+
+def _place(project: Project, placed: object) -> None:
+    """Enters a `package_dir`: "" is a root, a name is a package that lies elsewhere."""
+    for package, where in placed.items() if isinstance(placed, dict) else ():
+        folder = joined(project.folder, where) if isinstance(where, str) else None
+        if folder is None or not isinstance(package, str):
+            continue
+        name = package.rpartition(".")[2]
+        if not package:
+            project.roots.append(folder)
+        elif folder.rpartition("/")[2] == name:
+            project.roots.append(folder.removesuffix(package.replace(".", "/")).rstrip("/"))
+        else:
+            project.placed[package] = folder
+
+
+def _read_ini(project: Project, path: str, text: str) -> None:
+    """Reads `setup.cfg`, `pytest.ini`, `tox.ini` or `mypy.ini`."""
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    try:
+        parser.read_string(text)
+    except (configparser.Error, AttributeError):  # the latter where a key without a value goes on
+        return
+    base = path.rpartition("/")[2]
+
+    def words(section: str, key: str) -> list[str]:
+        value = parser.get(section, key, fallback="") if parser.has_section(section) else ""
+        return [word for word in re.split(r"[,\s]+", value or "") if word]
+
+    roots = [*words("options.packages.find", "where"), *words("tool:pytest", "pythonpath")]
+    roots += [*words("pytest", "pythonpath"), *words("pytest", "python_paths"), *words("tool:pytest", "python_paths")]
+    roots += re.split(":", ":".join(words("mypy", "mypy_path")).replace("$MYPY_CONFIG_FILE_DIR", "."))
+    found = (joined(project.folder, where) for where in roots if where)
+    project.roots += [root for root in found if root is not None and root not in project.roots]
+    if base != "setup.cfg":
+        return
+    if parser.has_section("options"):
+        placed = parser.get("options", "package_dir", fallback="") or ""
+        pairs = (line.partition("=") for line in placed.splitlines() if "=" in line)
+        _place(project, {key.strip(): value.strip() for key, _, value in pairs})
+    lines = (parser.get("options", "install_requires", fallback="") or "") if parser.has_section("options") else ""
+    extras = dict(parser.items("options.extras_require")) if parser.has_section("options.extras_require") else {}
+    for line in "\n".join([lines, *(value or "" for value in extras.values())]).splitlines():
+        project.requires += ((name, path) for name in _required(line))
+    if not project.name and parser.has_section("metadata"):
+        project.name = parser.get("metadata", "name", fallback="") or ""
+
+
+def _read_script(project: Project, path: str, text: str) -> None:
+    """Reads a `setup.py` without running it."""
+    if len(text) > _LONGEST:
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    given: dict[str, ast.expr] = {}  # what names are assigned
+    calls: list[ast.Call] = []
+    for node in ast.walk(module):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            given.setdefault(node.targets[0].id, node.value)
+        elif isinstance(node, ast.Call):
+            calls.append(node)
+
+    def value(node: ast.expr | None) -> Any:
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "str" and node.args:
+            node = node.args[0]
+        if isinstance(node, ast.Name):
+            node = given.get(node.id)
+        try:
+            return ast.literal_eval(node) if node is not None else None
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            return _literals(node)
+
+    for call in calls:
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        keys = {key.arg: key.value for key in call.keywords if key.arg}
+        if name == "setup":
+            _read_setup(project, path, {key: value(node) for key, node in keys.items()})
+        elif name in ("find_packages", "find_namespace_packages"):
+            where = value(keys.get("where") or (call.args[0] if call.args else None))
+            root = joined(project.folder, where) if isinstance(where, str) else None
+            if root is not None and root not in project.roots:
+                project.roots.append(root)
+        elif name in _EXTENSIONS:
+            made = value(keys.get("name") or (call.args[0] if call.args else None))
+            project.extensions += [made] if isinstance(made, str) else []
+
+
+def _literals(node: ast.expr | None) -> Any:
+    """The strings of a list that also holds what is worked out when it runs."""
+    if isinstance(node, ast.List | ast.Tuple):
+        return [one.value for one in node.elts if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    return None
+
+
+def _read_setup(project: Project, path: str, said: dict[str, Any]) -> None:
+    if isinstance(said.get("name"), str):
+        project.name = said["name"]
+    _place(project, said.get("package_dir"))
+    lists = [said.get("install_requires"), said.get("tests_require"), said.get("setup_requires")]
+    extras = said.get("extras_require")
+    lists += extras.values() if isinstance(extras, dict) else []
+    for listed in lists:
+        lines = listed.splitlines() if isinstance(listed, str) else listed
+        for line in lines if isinstance(lines, list | tuple) else ():
+            project.requires += ((name, path) for name in _required(line))

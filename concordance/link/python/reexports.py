@@ -1,0 +1,152 @@
+"""Where a Python name leads through files: by imports, re-exports and `import *` to a definition.
+
+In: a file and a name, a variable or an import. Out: a `Place`. What a module offers may depend on what others offer,
+and these on the first. In such a cycle of imports (`solver`) each module has what it finds over the fewest others.
+"""
+
+from __future__ import annotations
+
+from concordance.base.model import Kind, Op, Origin
+from concordance.link.python.module_finder import PythonModules
+from concordance.link.solver import Solver
+from concordance.link.world import Loaded, World
+
+# A symbol of a file (-1: the file itself), or a dotted name from outside.
+Place = tuple[Loaded, int] | str
+Question = tuple[Loaded, str]  # a module and a name
+
+
+class Offers:
+    """Follows names, each once."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.modules = world.tree.once(PythonModules)
+        self._known: dict[Question, Place | None] = {}
+        self._solver: Solver[Question, Place | None] = Solver(
+            self._offered, self._known.__setitem__, None, lambda old, new: old if old is not None else new
+        )
+        self._imported: dict[tuple[int, int], Place | None] = {}
+        self._starred: dict[int, list[tuple[Loaded, tuple[str, ...] | None]]] = {}
+
+    def offered(self, file: Loaded, name: str) -> Place | None:
+        """What a module offers under a name."""
+        key = (file, name)
+        return self._known[key] if key in self._known else self._solver.ask(key)
+
+    def of_variable(self, file: Loaded, variable: int) -> Place | None:
+        """What a variable of a file is: its symbol, or what an import binds to it. A value that stands in for an
+        import that failed (`except ImportError: x = None`) is not what is meant."""
+        symbol = file.variable_symbol[variable] - 1
+        if symbol >= 0 and file.kind(symbol) not in (Kind.VARIABLE, Kind.CONSTANT):
+            return file, symbol
+        outside: Place | None = None
+        for value in file.values[variable]:
+            if file.op[value] == Op.IMPORT:
+                found = self.imported(file, file.left[value])
+            elif file.op[value] == Op.PACKAGE:
+                found = self.package(file, file.left[value], file.right[value])
+            else:
+                continue
+            if found is not None and not isinstance(found, str):
+                return found
+            outside = outside or found
+        return (file, symbol) if symbol >= 0 else outside
+
+    def imported(self, file: Loaded, place: int) -> Place | None:
+        """What an import brings in."""
+        key = (file.number, place)
+        if key in self._imported:
+            return self._imported[key]
+        before = self._solver.provisional
+        found = self._of_import(file, place)
+        if self._solver.provisional == before:
+            self._imported[key] = found
+        return found
+
+    def starred(self, file: Loaded, name: str) -> Place | None:
+        """What `from m import *` brings in under a name."""
+        for module, exports in self._stars(file):
+            if name.startswith("_") if exports is None else (
+                name not in exports and not any(e.startswith("*") for e in exports)
+            ):  # fmt: skip
+                continue
+            found = self.offered(module, name)
+            if found is not None:
+                return found
+        return None
+
+    def _offered(self, question: Question) -> Place | None:
+        file, name = question
+        word = file.word.get(name)
+        variable = file.variables.get((0, word)) if word is not None else None
+        found = self.of_variable(file, variable) if variable is not None else None
+        if found is None:
+            found = self.starred(file, name)
+        if found is not None:
+            return found
+        path = self.modules.submodule(file.path, name)
+        number = self.world.number.get(path) if path is not None else None
+        return (self.world.load(number), -1) if number is not None else None
+
+    def _of_import(self, file: Loaded, place: int) -> Place | None:
+        row = file.flow.imports[place]
+        target = self.world.targets(file)[place]
+        for path in target.paths:
+            number = self.world.number.get(path)
+            if number is None:
+                continue
+            module = self.world.load(number)
+            if not row.name:
+                return module, -1
+            if module.number == file.number and self.modules.submodule(path, row.name) is not None:
+                found: Place | None = None  # `from . import b` in a package's own file is its module
+            else:
+                found = self.offered(module, row.name)
+            if found is not None:
+                return found
+            inner = self.modules.submodule(path, row.name)
+            if inner is not None and inner in self.world.number:
+                return self.world.load(self.world.number[inner]), -1
+            if len(target.paths) == 1 and self._is_module(path, row.module, row.name):
+                return module, -1  # the path is the submodule itself
+        if target.origin in (Origin.STANDARD, Origin.THIRD_PARTY):
+            module_name = row.module.lstrip(".")
+            return f"{module_name}.{row.name}" if row.name else module_name
+        return None
+
+    def _is_module(self, path: str, module: str, name: str) -> bool:
+        folder, _, last = path.rpartition("/")
+        stem = last.partition(".")[0]
+        named = name == (folder.rpartition("/")[2] if stem == "__init__" else stem)
+        return named and not f".{module}".endswith(f".{name}")
+
+    def package(self, file: Loaded, place: int, parts: int) -> Place | None:
+        """The module of the first parts of an import's dotted name."""
+        module = file.flow.imports[place].module
+        dots = len(module) - len(module.lstrip("."))
+        pieces = module[dots:].split(".")
+        if parts >= len(pieces):
+            target = self.world.targets(file)[place]
+            paths = target.paths
+            if target.origin in (Origin.STANDARD, Origin.THIRD_PARTY):
+                return module[dots:]
+        else:
+            dotted = module[:dots] + ".".join(pieces[:parts])
+            found = self.modules.target(file.path, dotted)
+            paths = found.paths
+            if found.origin in (Origin.STANDARD, Origin.THIRD_PARTY):
+                return dotted
+        numbers = [self.world.number[path] for path in paths if path in self.world.number]
+        return (self.world.load(numbers[0]), -1) if numbers else None
+
+    def _stars(self, file: Loaded) -> list[tuple[Loaded, tuple[str, ...] | None]]:
+        """The modules of which a file takes all, each with what it exports, where it says so."""
+        found = self._starred.get(file.number)
+        if found is None:
+            rows = zip(file.flow.imports, self.world.targets(file), strict=False)
+            paths = [path for row, target in rows if row.name == "*" for path in target.paths]
+            numbers = [self.world.number[path] for path in paths if path in self.world.number]
+            modules = [self.world.load(number) for number in numbers if number != file.number]
+            found = self._starred[file.number] = [(module, module.flow.exports) for module in modules]
+        return found

@@ -1,0 +1,233 @@
+"""The names of Python that no Python of the repository defines: a compiled module may, and a bridge knows it.
+
+In: a file's expressions, and what the linker found of them. Out: `Ask`s under full dotted names. What the standard
+library and other projects define is asked of nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.base.model import ROLES, Ask, Given, Op, Origin, Role, Trust, unpacked
+from concordance.link.python.builtin_types import CLASS, INSTANCE, MODULE, OUTER, SUPER
+from concordance.link.python.inference import Evaluator
+from concordance.link.python.module_finder import PythonModules
+from concordance.link.solver import Solver
+from concordance.link.world import Found, Loaded
+
+_DEEPEST = 20  # modules through which a compiled name is handed on
+_STUB = ".pyi"
+_CALLED = 1 << ROLES.index(Role.CALL)
+# Functions that give back what they are given first, or what calls it.
+_KEEPING = frozenset(("add_docstr", "_add_docstr", "partial", "staticmethod", "classmethod", "lru_cache", "cache"))
+
+
+class Asks:
+    """Finds what files ask for."""
+
+    def __init__(self, values: Evaluator) -> None:
+        self._values, self._world = values, values.world
+        self._modules = self._world.tree.once(PythonModules)
+        self._bases: dict[int, str] = {}
+        self._solver: Solver[int, str] = Solver(
+            self._find_compiled, self._bases.__setitem__, "", lambda old, new: old or new
+        )
+        self._deep = 0  # names that are being followed to what made them
+
+    def of(self, file: Loaded, found: list[Found]) -> list[Ask]:
+        """What a file asks for, each name once for each who asks."""
+        known: dict[int, int] = {}
+        for row in found:
+            if row.trust > Trust.UNIQUE_NAME:  # a guess is no answer
+                known.setdefault(row.use, row.target)
+        names: dict[int, str] = {}
+        asks: dict[tuple[str, int], tuple[int, int]] = {}
+        flow = file.flow
+        columns = (flow.user, flow.used, flow.roles, flow.times)
+        for user, used, roles, times in zip(*map(unpacked, columns), strict=True):
+            if used not in names:
+                names[used] = self._declared(known[used]) if used in known else self._name(file, used, known)
+            if names[used]:
+                key = (names[used], file.base + user)
+                had = asks.get(key, (0, 0))
+                asks[key] = (had[0] | roles, had[1] + times)
+        for symbol, used in self._bound(file):
+            name = self._declared(known[used]) if used in known else self._name(file, used, known)
+            if name:
+                key = (name, file.base + symbol)
+                asks[key] = (asks.get(key, (0, 0))[0] | _CALLED, asks.get(key, (0, 1))[1])
+        return [Ask(name, user, roles, times) for (name, user), (roles, times) in sorted(asks.items())]
+
+    def _bound(self, file: Loaded) -> Iterator[tuple[int, int]]:
+        """The symbols (plus one) that are other names of an expression, which is called where they are."""
+        for variable, symbol in enumerate(file.variable_symbol):
+            for value in file.values[variable] if symbol else ():
+                if file.op[value] == Op.CALL and file.right[value]:
+                    callee = file.left[value]
+                    name = file.free_name(callee) or self._last(file, callee)
+                    value = file.right[value] - 1 if name in _KEEPING else -1  # noqa: PLW2901
+                if value >= 0 and file.op[value] in (Op.MEMBER, Op.NAME, Op.IMPORT):
+                    yield symbol, value
+
+    @staticmethod
+    def _last(file: Loaded, expression: int) -> str:
+        """The name of a variable that an expression is."""
+        op = file.op[expression]
+        return file.names[file.variable_name[file.left[expression]]] if op == Op.NAME else ""
+
+    def _declared(self, target: int) -> str:
+        """The name of what is only declared: a symbol of a stub."""
+        base = self._world.base(target)
+        row = self._world.files[self._world.number_of_base(base)]
+        if target == base or not row.path.endswith(_STUB):
+            return ""
+        owner, symbol = self._world.owner(target)
+        parts = []
+        while symbol >= 0:
+            parts.append(owner.names[owner.symbol_name[symbol]])
+            symbol = owner.symbol_parent[symbol] - 1
+        return ".".join([self._modules.name_of(owner.path), *reversed(parts)])
+
+    def _name(self, file: Loaded, use: int, known: dict[int, int]) -> str:
+        """The full name of what an expression means, where the repository should have it, and its Python has not."""
+        found = self._spelled(file, use, known)
+        head, _, rest = found.partition(".")
+        return found if rest and self._is_ours(file, head) else ""
+
+    def _is_ours(self, file: Loaded, head: str) -> bool:
+        """Whether a package is the repository's, or a module that its build makes."""
+        if self._modules.locate(file.path, head) is not None:
+            return True
+        return self._modules.target(file.path, head).origin == Origin.GENERATED
+
+    def _spelled(self, file: Loaded, use: int, known: dict[int, int]) -> str:
+        """The dotted name of an expression, by imports."""
+        op, offers = file.op[use], self._values.classes.offers
+        if op == Op.MEMBER:
+            return self._member(file, use, known)
+        left, right = file.left[use], file.right[use]
+        if op == Op.NAME:
+            bound = [value for value in file.values[left] if file.op[value] in (Op.IMPORT, Op.PACKAGE)]
+            place = offers.of_variable(file, left) if bound else (file, -1)  # most names are no imports
+            if place is not None:
+                return place if isinstance(place, str) else ""
+            packages = [value for value in bound if file.op[value] == Op.PACKAGE]
+            imports = [file.left[value] for value in bound if file.op[value] == Op.IMPORT]
+            return self._missing(file, imports) or (self._spelled(file, packages[0], known) if packages else "")
+        if op == Op.IMPORT:
+            place = offers.imported(file, left)
+            return place if isinstance(place, str) else self._missing(file, [left]) if place is None else ""
+        if op == Op.PACKAGE:
+            place = offers.package(file, left, right)
+            module = file.flow.imports[left].module
+            whole = not module.startswith(".") and right >= module.count(".") + 1
+            return place if isinstance(place, str) else module if place is None and whole else ""
+        return ""
+
+    def _missing(self, file: Loaded, imports: list[int], deep: int = 0) -> str:
+        """What is imported from a module that has no such name, or that is not in the tree."""
+        for place in imports:
+            row = file.flow.imports[place]
+            dots = len(row.module) - len(row.module.lstrip("."))
+            parts = [row.module[dots:], row.name]
+            if dots:
+                home = self._modules.name_of(file.path).split(".")
+                up = dots - file.path.rpartition("/")[2].startswith("__init__.")
+                if up > len(home):
+                    continue
+                parts = [*home[: len(home) - up], *parts]
+            if row.name != "*":
+                return self._handed_on(file, place, deep) or ".".join(filter(None, parts))
+        return ""
+
+    def _handed_on(self, file: Loaded, place: int, deep: int) -> str:
+        """What an import brings in that the module it names has imported itself, from one that is compiled."""
+        name = file.flow.imports[place].name
+        for path in self._world.targets(file)[place].paths if name and deep < _DEEPEST else ():
+            number = self._world.number.get(path)
+            if number is not None and number != file.number:
+                found = self._imported(self._world.load(number), name, deep + 1)
+                if found:
+                    return found
+        return ""
+
+    def _imported(self, module: Loaded, name: str, deep: int = 0) -> str:
+        """The full name of what a module has imported under a name, and nobody's Python defines."""
+        word = module.word.get(name)
+        variable = module.variables.get((0, word)) if word is not None else None
+        values = module.values[variable] if variable is not None else []
+        imports = [module.left[value] for value in values if module.op[value] == Op.IMPORT]
+        offers = self._values.classes.offers
+        if not imports or any(offers.imported(module, one) is not None for one in imports):
+            return ""
+        return self._missing(module, imports, deep)
+
+    def _stood_in(self, file: Loaded, use: int) -> str:
+        """What a name is where its import succeeds, and a value stands in where it fails (`except ImportError`)."""
+        values = file.values[file.left[use]] if file.op[use] == Op.NAME else []
+        if not values or any(file.op[value] != Op.IMPORT for value in values):
+            return ""
+        imports, offers = [file.left[value] for value in values], self._values.classes.offers
+        return self._missing(file, imports) if all(offers.imported(file, one) is None for one in imports) else ""
+
+    def _made_by(self, file: Loaded, use: int, known: dict[int, int]) -> str:
+        """The class that nobody's Python defines and of which a name holds an instance: `x` behind `x = m.Index()`.
+
+        What looks like a function is passed over: what that gives has another type.
+        """
+        if file.op[use] != Op.NAME or self._deep > 2:  # x = x.Next()
+            return ""
+        values = file.values[file.left[use]]
+        callees = {file.left[value] if file.op[value] == Op.CALL else -1 for value in values}
+        if len(callees) != 1 or -1 in callees or not known.keys().isdisjoint(callees):
+            return ""
+        self._deep += 1
+        try:
+            found = self._spelled(file, callees.pop(), known)
+        finally:
+            self._deep -= 1
+        return found if found.rpartition(".")[2].lstrip("_")[:1].isupper() else ""
+
+    def _member(self, file: Loaded, use: int, known: dict[int, int]) -> str:
+        name, left = file.names[file.right[use]], file.left[use]
+        home = self._stood_in(file, left)
+        if home:
+            return f"{home}.{name}"
+        values = self._values.value(file, left)
+        if not values:
+            home = (self._spelled(file, left, known) if left not in known else "") or self._made_by(file, left, known)
+            return f"{home}.{name}" if home else ""
+        if len(values) != 1:
+            return ""
+        value = values[0]
+        if value.tag == OUTER:
+            return f"{value.id}.{name}"
+        if value.tag == MODULE and isinstance(value.id, int):
+            found = self._imported(self._world.load(value.id), name)
+            return found or f"{self._modules.name_of(self._world.files[value.id].path)}.{name}"
+        if value.tag in (CLASS, INSTANCE, SUPER) and isinstance(value.id, int):
+            home = self._compiled(value.id) if self._values.find(value, name) is None else ""
+            return f"{home}.{name}" if home else ""
+        return ""
+
+    def _compiled(self, identity: int) -> str:
+        """The class of another language that a class extends, itself or by others; "" for none, or several."""
+        found = self._bases.get(identity)
+        return found if found is not None else self._solver.ask(identity)
+
+    def _find_compiled(self, identity: int) -> str:
+        deep, self._deep = self._deep, 0  # what is kept must not depend on how far away it was asked for
+        try:
+            homes = {
+                self._spelled(file, value, {})
+                for file, symbol in self._values.classes.order(identity)
+                for value in file.said(symbol, Given.BASE)
+                if file.op[value] in (Op.MEMBER, Op.NAME, Op.IMPORT) and not self._is_class(file, value)
+            } - {""}
+        finally:
+            self._deep = deep
+        return homes.pop() if len(homes) == 1 else ""
+
+    def _is_class(self, file: Loaded, expression: int) -> bool:
+        """Whether a base is a class of the repository's own Python."""
+        return any(value.tag == CLASS for value in self._values.value(file, expression))

@@ -1,0 +1,1 @@
+"""Resolves Python names that C and C++ code defines."""

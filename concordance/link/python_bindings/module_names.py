@@ -1,0 +1,373 @@
+"""What Python calls the modules, classes and tables that C and C++ code holds in its hands.
+
+In: the ends that `extract/cfamily/python_bindings/bindings.py` stated. Out: for a root of a file ("the module that is described here", "the
+parameter that others fill", "the type that owns this table") the dotted names that it has in Python, each with how sure
+that is. A root is followed from table to type, from type to the module that it is added to, from a parameter to the
+calls that fill it, up to a name that is written out; where that way is lost, no name is given.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from concordance.base.model import Trust
+from concordance.link.bridge_context import Crossing, Row, Stated
+from concordance.link.solver import Solver
+
+C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
+STUBS = (".pyi", ".pyi.in")
+_MACRO = re.compile(r"\{(\w+)\}")
+_GIVEN = re.compile(r"\{(@\d+)\}")
+_DEEPEST = 12  # steps from a table to a module
+
+
+class Named(NamedTuple):
+    """A dotted name of Python, and how sure it is."""
+
+    name: str
+    trust: Trust
+
+
+def more(one: Stated, key: str) -> str:
+    """What an end says under a key."""
+    return next((value for word, value in one.end.more if word == key), "")
+
+
+class Modules:
+    """The names of roots."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self.stated = list(_spelled([*crossing.ends("cpython"), *crossing.ends("pybind")]))
+        self._known: dict[tuple[Row, str], tuple[Named, ...]] = {}
+        # A root that leads back to itself has no name by that.
+        self._solver: Solver[tuple[Row, str], tuple[Named, ...]] = Solver(
+            lambda key: _best(self._named(*key)), self._known.__setitem__, (), lambda old, new: old or new
+        )
+        self._modules: dict[tuple[int, str], Stated] = {}
+        self.types: dict[tuple[int, str], Stated] = {}
+        self._types_named: dict[str, list[Stated]] = {}
+        self._tables: dict[str, set[int]] = {}  # the files that have a table of a name
+        self._initialises: dict[int, list[Stated]] = {}
+        for one in self.stated:
+            self._note(one)
+        self._gives = {
+            one.file.base + 1 + int(more(one, "symbol")): one for one in self.stated if one.end.says == "gives"
+        }
+
+    def _note(self, one: Stated) -> None:
+        says, root = one.end.says, more(one, "in")
+        if says == "module":
+            self._modules[one.file.id, root] = one
+        elif says == "type":
+            had = self.types.get((one.file.id, root))
+            if had is None or not had.end.name:
+                self.types[one.file.id, root] = one
+            self._types_named.setdefault(root, []).append(one)
+        elif says == "initialises":
+            self._initialises.setdefault(one.file.id, []).append(one)
+        if root.startswith("table:"):
+            self._tables.setdefault(root, set()).add(one.file.id)
+
+    @cached_property
+    def _handed(self) -> dict[tuple[int, str], list[tuple[Stated, Trust]]]:
+        """Who hands something to a parameter of a function; to one of several of its name, that is not sure."""
+        found: dict[tuple[int, str], list[tuple[Stated, Trust]]] = {}
+        for one in self.stated:
+            if one.end.says == "hands":
+                targets = self._functions(one)
+                places = [self._crossing.place(target) for target in targets]
+                several = sum(place is not None and not place.declaration for place in places) > 1
+                for target in targets:
+                    trust = Trust.CANDIDATE if several else Trust.EXACT
+                    found.setdefault((target, more(one, "argument")), []).append((one, trust))
+        return found
+
+    def _functions(self, one: Stated) -> list[int]:
+        """The functions that a name means, or the only one in the repository that carries it."""
+        targets = [meant.target for meant in self._crossing.meant(one) if meant.trust > Trust.CANDIDATE]
+        if targets:
+            return targets
+        named = [p for p in self._crossing.named(one.end.name, C_FAMILY) if p.kind == "function" and not p.declaration]
+        return [named[0].id] if len(named) == 1 else []
+
+    @cached_property
+    def _used(self) -> dict[tuple[int, str], list[Stated]]:
+        """Who uses a table, by the file and the root of the table."""
+        found: dict[tuple[int, str], list[Stated]] = {}
+        lost = []
+        for one in self.stated:
+            if one.end.says == "used":
+                tables = self._table(one)
+                for key in tables:
+                    found.setdefault(key, []).append(one)
+                if not tables:
+                    lost.append(one)
+        free: dict[str, list[Stated]] = {}  # functions that give a table that nobody is known to use
+        for identity, given in self._gives.items():
+            place = self._crossing.place(identity)
+            if place is not None and not any(key in found for key in self._table(given)):
+                free.setdefault(place.name, []).append(given)
+        names = Counter(one.end.name.rpartition("::")[2] for one in lost)
+        for one in lost:
+            last = one.end.name.rpartition("::")[2]
+            if names[last] == 1 and len(free.get(last, ())) == 1:  # the one that is left over on both sides
+                for key in self._table(free[last][0]):
+                    found.setdefault(key, []).append(one)
+        return found
+
+    def _table(self, one: Stated, deep: int = 0) -> list[tuple[int, str]]:
+        """The tables that a name means where it stands."""
+        for root in _roots("table", one.end.name):
+            files = self._tables.get(root, set())
+            if one.file.id in files:
+                return [(one.file.id, root)]
+            for meant in self._crossing.meant(one):
+                if meant.target in self._gives:
+                    given = self._gives[meant.target]
+                    return self._table(given, deep + 1) if deep < _DEEPEST else []
+                row = self._crossing.file_with(meant.target)
+                if row.id in files:
+                    return [(row.id, root)]
+            if len(files) == 1:
+                return [(next(iter(files)), root)]
+        return []
+
+    @cached_property
+    def _added(self) -> dict[tuple[int, str], list[Stated]]:
+        """Where a type or a module is added to another, by its file and root."""
+        found: dict[tuple[int, str], list[Stated]] = {}
+        for one in self.stated:
+            if one.end.says == "adds":
+                value = more(one, "value")
+                key = self.type_of(one) if value.startswith("type:") else (one.file.id, value) if value else None
+                if key is not None:
+                    found.setdefault(key, []).append(one)
+        return found
+
+    def type_of(self, one: Stated) -> tuple[int, str] | None:
+        """The file and root of the type that an addition adds."""
+        for root in _roots("type", more(one, "value").partition(":")[2]):
+            if (one.file.id, root) in self.types:
+                return one.file.id, root
+            for meant in self._crossing.meant(one):
+                row = self._crossing.file_with(meant.target)
+                if (row.id, root) in self.types:
+                    return row.id, root
+            named = self._types_named.get(root, [])
+            if len({other.file.id for other in named}) == 1:
+                return named[0].file.id, root
+        return None
+
+    def names(self, one: Stated) -> tuple[Named, ...]:
+        """The names that an end binds, in full; those that a function is given, for each call that gives them."""
+        name = one.end.name
+        if "{@" not in name:
+            return below(self.of(one), name)
+        kind, _, rest = more(one, "in").partition(":")
+        place, _, argument = rest.partition(":")
+        if kind != "parameter":
+            return ()
+        found: list[Named] = []
+        for call, trust in self._handed.get((one.file.base + 1 + int(place), argument), ()):
+            full = _GIVEN.sub(lambda match, call=call: more(call, match[1]) or match[0], name)  # type: ignore[misc]
+            if "{" not in full:
+                found += _at_most(below(self._from(call), full), trust)
+        return _best(found)
+
+    def of(self, one: Stated) -> tuple[Named, ...]:
+        """The names of what an end's name hangs on, with its path there."""
+        path = more(one, "path")
+        return below(self.root(one.file, more(one, "in")), path)
+
+    def root(self, file: Row, root: str) -> tuple[Named, ...]:
+        """The names of a root of a file."""
+        known = self._known.get((file, root))
+        return known if known is not None else self._solver.ask((file, root))
+
+    def _named(self, file: Row, root: str) -> Iterable[Named]:
+        kind, _, name = root.partition(":")
+        if kind == "is":
+            return [Named(name, Trust.EXACT)]
+        if kind == "init":
+            return self._extension(name, file)
+        if kind == "def":
+            return self._described(file, root)
+        if kind == "type":
+            return self._type(file, root)
+        if kind == "table":
+            return [n for one in self._used.get((file.id, root), ()) for n in self._from(one)]
+        place, _, argument = name.partition(":")
+        identity = file.base + 1 + int(place or -1)
+        calls = self._handed.get((identity, argument), ())
+        return [named for call, trust in calls for named in _at_most(self._from(call), trust)]
+
+    def _from(self, one: Stated) -> tuple[Named, ...]:
+        return below(self.root(one.file, more(one, "in")), more(one, "path"))
+
+    def _described(self, file: Row, root: str) -> Iterable[Named]:
+        """The names of a module that a PyModuleDef describes."""
+        one = self._modules.get((file.id, root))
+        if one is None:
+            return []
+        if "." in one.end.name:
+            return [Named(one.end.name, Trust.EXACT)]
+        adding = self._added.get((file.id, root), ())
+        added = [named for other in adding for named in below(self._from(other), other.end.name)]
+        if added:
+            return added
+        makers = self._initialises.get(file.id, [])
+        name = one.end.name or (makers[0].end.name if len(makers) == 1 else "")
+        return self._extension(name, file) if name else []
+
+    def _type(self, file: Row, root: str) -> Iterable[Named]:
+        one = self.types.get((file.id, root))
+        own = one.end.name if one is not None else ""
+        found: list[Named] = []
+        for other in self._added.get((file.id, root), ()):
+            found += below(self._from(other), other.end.name or own.rpartition(".")[2])
+        if "." in own:
+            module, _, name = own.rpartition(".")
+            found += below(self._extension(module, file), name) if self._is_short(module) else [Named(own, Trust.EXACT)]
+        if not found and own:
+            found.append(Named(own, Trust.UNIQUE_NAME))
+        return found
+
+    # Extensions: modules that are files of their own
+
+    def _extension(self, name: str, file: Row) -> Iterable[Named]:
+        """The full name of an extension module that calls itself by the last part of it."""
+        if "." in name:
+            return [Named(name, Trust.EXACT)]
+        found = self._in_full(name, file)
+        if found:
+            return [Named(found, Trust.VIA_IMPORT)]
+        return [] if name.isupper() else [Named(name, Trust.UNIQUE_NAME)]
+
+    def _in_full(self, name: str, file: Row) -> str:
+        """The same as build files, imports and stubs have it; "" where they do not say, or differ."""
+        built = self._built
+        sources = {full for full, source in built if source == file.path}
+        made = next(iter(sources)) if len(sources) == 1 else ""
+        if "." in made:
+            return made
+        name = made or name  # CMake knows the last part only
+        named = {full for full, _ in built if full.endswith(f".{name}")}
+        stubbed = self._stubbed.get(name, set())
+        said = named | stubbed | self._imported.get(name, set())
+        if len(said) > 1:
+            near = {full: sum(part in file.path.split("/") for part in full.split(".")[:-1]) for full in said}
+            most = max(near.values())
+            nearest = {full for full in said if near[full] == most}
+            said = nearest & named or nearest & stubbed or nearest
+        return next(iter(said)) if len(said) == 1 else made
+
+    def _is_short(self, module: str) -> bool:
+        """Whether a module's name is only the last part of one: no package of the repository is called so."""
+        return "." not in module and module not in self._heads
+
+    @cached_property
+    def _heads(self) -> frozenset[str]:
+        """The packages of the repository that are asked for something."""
+        return frozenset(name.partition(".")[0] for name in self._crossing.asks)
+
+    @cached_property
+    def _built(self) -> list[tuple[str, str]]:
+        """The extensions that build files name in full, with each source."""
+        found: list[tuple[str, str]] = []
+        for one in self._crossing.ends("extension", "builds"):
+            home = one.file.path.rpartition("/")[0]
+            sources = [value for word, value in one.end.more if word == "source"]
+            paths = [posixpath.normpath(posixpath.join(home, source)) for source in sources] or [""]
+            found.extend((one.end.name, path) for path in paths)
+        return found
+
+    @cached_property
+    def _stubbed(self) -> dict[str, set[str]]:
+        """Modules that have a stub, by their last part."""
+        found: dict[str, set[str]] = {}
+        for row in self._crossing.files:
+            if row.path.endswith(STUBS):
+                name = self.stub(row)
+                found.setdefault(name.rpartition(".")[2], set()).add(name)
+        return found
+
+    @cached_property
+    def _imported(self) -> dict[str, set[str]]:
+        """Modules that Python imports, by their last part."""
+        found: dict[str, set[str]] = {}
+        for name in self._crossing.asks:
+            parts = name.split(".")
+            for place in range(1, len(parts)):
+                if ".".join(parts[:place]) in self._files:
+                    break  # a module of one file has attributes, and no modules in it
+                found.setdefault(parts[place], set()).add(".".join(parts[: place + 1]))
+        return found
+
+    @cached_property
+    def _files(self) -> frozenset[str]:
+        """The modules that are one file, and no package."""
+        paths = [row.path for row in self._crossing.files if row.language == "python"]
+        alone = [path for path in paths if not path.rpartition("/")[2].startswith("__init__.")]
+        return frozenset(self._crossing.module_of(path) for path in alone if path.endswith((".py", ".pyi")))
+
+    def stub(self, row: Row) -> str:
+        """The module that a stub, or the template of one, is of."""
+        return self._crossing.module_of(row.path.removesuffix(".in"))
+
+
+def absolute(home: str, path: str, module: str) -> str:
+    """A module as a file names it, in full; `home` is the file's own name."""
+    dots = len(module) - len(module.lstrip("."))
+    if not dots:
+        return module
+    parts = home.split(".")
+    up = dots - path.rpartition("/")[2].startswith("__init__.")
+    return ".".join(filter(None, [*parts[: len(parts) - up], module[dots:]]))
+
+
+def _roots(kind: str, name: str) -> tuple[str, ...]:
+    """A variable as it is written, and by its last part."""
+    last = name.rpartition("::")[2]
+    return (f"{kind}:{name}", f"{kind}:{last}") if last != name else (f"{kind}:{name}",)
+
+
+def _spelled(ends: list[Stated]) -> Iterator[Stated]:
+    """Ends with the texts that macros of other files spell; those whose text is not known are left out."""
+    texts: dict[str, set[str]] = {}
+    for one in ends:
+        if one.end.says == "spells":
+            texts.setdefault(one.end.name, set()).add(one.end.text)
+
+    def spelled(found: re.Match[str]) -> str:
+        known = texts.get(found[1], set())
+        return next(iter(known)) if len(known) == 1 else found[0]
+
+    for one in ends:
+        name = _MACRO.sub(spelled, one.end.name) if "{" in one.end.name else one.end.name
+        if "{" not in name.replace("{@", ""):
+            yield one._replace(end=one.end._replace(name=name)) if name != one.end.name else one
+        elif one.end.says in ("type", "module"):
+            yield one._replace(end=one.end._replace(name=""))
+
+
+def below(names: Iterable[Named], path: str) -> tuple[Named, ...]:
+    """The names of what hangs on others under a path."""
+    return tuple(Named(f"{one.name}.{path}", one.trust) for one in names) if path else tuple(names)
+
+
+def _at_most(names: Iterable[Named], trust: Trust) -> tuple[Named, ...]:
+    return tuple(Named(one.name, min(one.trust, trust)) for one in names)
+
+
+def _best(names: Iterable[Named]) -> tuple[Named, ...]:
+    """Each name once, the surest first, then the first found."""
+    found: dict[str, Trust] = {}
+    for one in names:
+        found[one.name] = max(one.trust, found.get(one.name, one.trust))
+    return tuple(Named(name, trust) for name, trust in sorted(found.items(), key=lambda item: -item[1]))

@@ -1,0 +1,261 @@
+"""What Python names mean in C and C++: what is bound, who asks for it, and which stub declares it.
+
+In: the ends of the bridges pybind11 and C API. Out: `Bridge` rows: `binds` (the place that binds a name, and the
+function or class behind it), `wraps` (a lambda that calls but one function of the repository), `asks` (Python code that
+uses the name), `runs` (what is run when a lambda or a class is called), `slot` (a field of a type that has no name in
+Python) and `declares` (a stub's symbol).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from concordance.base.model import ROLES, Ask, Bridge, Role, Trust
+from concordance.facts.read import Place
+from concordance.link.bridge_context import Crossing, Meant, Stated
+from concordance.link.python_bindings.module_names import C_FAMILY, STUBS, Modules, Named, absolute, below, more
+
+_FUNCTIONS = frozenset(("function", "method", "macro"))
+_FIELDS = frozenset(("field", "property", "variable", "constant", "enumerator"))
+_TYPES = frozenset(("class", "struct", "union", "enum", "type", "variable"))
+_KINDS = {"class": _TYPES, "constructor": _TYPES | _FUNCTIONS, "field": _FIELDS, "value": _FIELDS | _FUNCTIONS}
+_MAKERS = ("__new__", "__init__")
+_MOST = 3  # definitions of a name that are still said to be candidates
+_BITS = {role: 1 << place for place, role in enumerate(ROLES)}
+_ROLES = (Role.CALL, Role.INHERIT, Role.IMPORT, Role.TYPE, Role.READ)
+
+
+class Bound(NamedTuple):
+    """A Python name and what is behind it."""
+
+    stated: Stated
+    names: tuple[Named, ...]
+    target: Meant
+    around: bool = False  # whether the target is only what the place stands in
+    wraps: tuple[Meant, ...] = ()  # what a lambda calls
+
+    @property
+    def is_module(self) -> bool:
+        """Whether the name is a module's."""
+        return more(self.stated, "as") == "module" or more(self.stated, "value").startswith(("def:", "is:", "init:"))
+
+
+def join(crossing: Crossing, bridge: str) -> Iterator[Bridge]:
+    """The rows of one of the two bridges."""
+    modules = crossing.once(Modules)
+    table = [one for one in crossing.once(_all) if one.stated.end.bridge == bridge]
+    known: dict[str, list[Bound]] = {}
+    for one in table:
+        yield from _binds(one)
+        for named in one.names:
+            known.setdefault(named.name, []).append(one)
+    exported = _exported(modules, table)
+    for name, bound in exported.items():
+        known.setdefault(name, []).extend(bound)
+    for name, bound in _taken(crossing, known).items():
+        known.setdefault(name, bound)
+    for name in sorted(known.keys() & crossing.asks.keys()):
+        for ask in crossing.asks[name]:
+            for one in known[name]:
+                yield from _asks(one, name, ask, bridge)
+            for made in _MAKERS if ask.roles & _BITS[Role.CALL] else ():
+                for one in known.get(f"{name}.{made}", ()):
+                    yield from _made(one, name, ask, bridge)
+    yield from _declares(crossing, modules, known, bridge)
+
+
+def _all(crossing: Crossing) -> list[Bound]:
+    return list(Bindings(crossing, crossing.once(Modules)).all())
+
+
+def _trust(one: Bound, name: Named) -> Trust:
+    return min(name.trust, one.target.trust)
+
+
+def _behind(one: Bound) -> Meant:
+    """What is behind a name; of what the repository does not define, the place that binds it."""
+    if one.target.target:
+        return one.target
+    return Meant(one.stated.id, one.target.trust, f"bound here, {one.target.by}")
+
+
+def _binds(one: Bound) -> Iterator[Bridge]:
+    stated, target = one.stated, one.target
+    kind = more(stated, "as")
+    details = (("as", kind),) if kind else ()
+    for name in one.names or (Named(stated.end.name, Trust.EXACT),):
+        row = stated.to(target.target, _trust(one, name), target.by, name=name.name, more=details)
+        yield row._replace(says="slot" if kind == "slot" and not name.name.endswith("__") else "binds")
+        if len(one.wraps) == 1:
+            inner = one.wraps[0]
+            trust = min(name.trust, inner.trust)
+            yield stated.to(inner.target, trust, inner.by, name=name.name, more=details)._replace(says="wraps")
+
+
+def _asks(one: Bound, name: str, ask: Ask, bridge: str) -> Iterator[Bridge]:
+    """Who uses a name leads to what is behind it; only what is called there is run."""
+    named = next((n for n in one.names if n.name == name), Named(name, Trust.VIA_IMPORT))
+    role = next((role for role in _ROLES if ask.roles & _BITS[role]), Role.MENTION)
+    target = _behind(one)
+    writes, kind = bool(ask.roles & _BITS[Role.WRITE]), more(one.stated, "as")
+    if (kind == "setter" and not writes) or (kind == "getter" and ask.roles == _BITS[Role.WRITE]):
+        return
+    if one.is_module and not ask.roles & _BITS[Role.IMPORT]:  # `a.b` in `a.b.c`, which is asked for itself
+        return
+    if target.target:
+        shown = Role.MENTION if one.around or target is not one.target else role
+        trust = min(_trust(one, named), Trust.VIA_IMPORT)
+        yield Bridge(bridge, "asks", name, ask.user, -1, target.target, trust, target.by, shown)
+    if role == Role.CALL:
+        for inner in one.wraps:
+            trust = min(named.trust, inner.trust, Trust.VIA_IMPORT)
+            yield Bridge(bridge, "runs", name, ask.user, -1, inner.target, trust, "called by the lambda", role)
+
+
+def _made(one: Bound, name: str, ask: Ask, bridge: str) -> Iterator[Bridge]:
+    """Who calls a class runs what makes an instance of it."""
+    for inner in one.wraps if one.around else (one.target,):
+        if inner.target:
+            trust = min(inner.trust, Trust.VIA_IMPORT)
+            yield Bridge(bridge, "runs", name, ask.user, -1, inner.target, trust, "makes an instance", Role.CALL)
+
+
+def _declares(crossing: Crossing, modules: Modules, known: dict[str, list[Bound]], bridge: str) -> Iterator[Bridge]:
+    """The symbols of stubs whose names are bound."""
+    heads = {name.rpartition(".")[0] for name in known}
+    for row in crossing.files:
+        if not row.path.endswith(STUBS):
+            continue
+        module = modules.stub(row)
+        if not any(head == module or head.startswith(f"{module}.") for head in heads):
+            continue
+        for symbol in crossing.symbols(row):
+            name = f"{module}.{symbol.key.partition('+')[0]}"
+            for one in known.get(name, ()):
+                target = _behind(one)
+                named = next((n for n in one.names if n.name == name), Named(name, Trust.VIA_IMPORT))
+                trust = min(_trust(one, named), Trust.VIA_IMPORT)
+                yield Bridge(bridge, "declares", name, symbol.id, -1, target.target, trust, target.by)
+
+
+def _exported(modules: Modules, table: list[Bound]) -> dict[str, list[Bound]]:
+    """The values of enumerations that are names of the module, too."""
+    exporting = [one for one in modules.stated if one.end.says == "exports"]
+    enums = {named.name for one in exporting for named in below(modules.of(one), one.end.name)}
+    found: dict[str, list[Bound]] = {}
+    for one in table:
+        for named in one.names if more(one.stated, "as") == "value" else ():
+            home, _, last = named.name.rpartition(".")
+            if home in enums:
+                found.setdefault(f"{home.rpartition('.')[0]}.{last}", []).append(one)
+    return found
+
+
+def _taken(crossing: Crossing, known: dict[str, list[Bound]]) -> dict[str, list[Bound]]:
+    """The names that are asked for by a module that takes all public ones of a compiled module: `from m import *`."""
+    found: dict[str, list[Bound]] = {}
+    homes = {home for name in known if (home := name.rpartition(".")[0])}
+    stars: dict[str, list[str]] = {}
+    for one in crossing.ends("extension", "takes all"):
+        module = absolute(crossing.module_of(one.file.path), one.file.path, one.end.name)
+        if module in homes:
+            stars.setdefault(crossing.module_of(one.file.path), []).append(module)
+    for name in crossing.asks if stars else ():
+        parts = name.split(".")
+        for place in range(1, len(parts)):
+            for module in stars.get(".".join(parts[:place]), ()):
+                bound = known.get(".".join([module, *parts[place:]]))
+                if bound and not parts[place].startswith("_"):
+                    found.setdefault(name, bound)
+    return found
+
+
+class Bindings:
+    """Finds what is behind each name that is bound."""
+
+    def __init__(self, crossing: Crossing, modules: Modules) -> None:
+        self._crossing, self._modules = crossing, modules
+
+    def all(self) -> Iterator[Bound]:
+        """Every name that is bound, by path, in the order of the text."""
+        called: dict[tuple[int, str, str, str], list[Stated]] = {}
+        for one in self._modules.stated:
+            if one.end.says == "wraps":
+                called.setdefault(_lambda(one), []).append(one)
+        for one in self._modules.stated:
+            if one.end.says == "binds":
+                names = self._modules.names(one)
+                if "{" in one.end.name and not names:
+                    continue
+                yield from self._bound(one, names, called.get(_lambda(one), []))
+            elif one.end.says == "adds":
+                yield self._added(one)
+
+    def _bound(self, one: Stated, names: tuple[Named, ...], calls: list[Stated]) -> Iterator[Bound]:
+        if more(one, "as") == "module":
+            yield Bound(one, names, Meant(one.id, Trust.EXACT, "a module made here"), True)
+        elif more(one, "lambda"):
+            wraps = {m.target: m for call in calls for m in self._linked(call, _FUNCTIONS)}
+            yield Bound(one, names, Meant(one.id, Trust.EXACT, "a lambda here"), True, tuple(wraps.values()))
+        elif more(one, "as") == "attribute":
+            yield Bound(one, names, Meant(one.id, Trust.EXACT, "a value set here"), True)
+        else:
+            for target in self._meant(one, _KINDS.get(more(one, "as"), _FUNCTIONS | _FIELDS)):
+                yield Bound(one, names, target)
+
+    def _added(self, one: Stated) -> Bound:
+        """What is added to a module by a call: a type, or a value."""
+        key = self._modules.type_of(one) if more(one, "value").startswith("type:") else None
+        kind = self._modules.types[key] if key is not None else None
+        name = one.end.name or (kind.end.name.rpartition(".")[2] if kind is not None else "")
+        names = below(self._modules.of(one), name)
+        if kind is not None:
+            place = int(more(kind, "symbol") or -1)
+            if place >= 0:
+                by = "the type that is added" if kind.file.id == one.file.id else "the type of this name"
+                return Bound(one, names, Meant(kind.file.base + 1 + place, Trust.EXACT, by))
+            return Bound(one, names, Meant(kind.id, Trust.EXACT, "where its type is described"), True)
+        meant = [m for m in self._crossing.meant(one) if m.trust >= Trust.VIA_IMPORT and self._is_value(m)]
+        if meant:
+            return Bound(one, names, meant[0])
+        return Bound(one, names, Meant(one.id, Trust.EXACT, "a value set here"), True)
+
+    def _is_value(self, meant: Meant) -> bool:
+        place = self._crossing.place(meant.target)
+        return place is not None and place.kind in _FUNCTIONS | _FIELDS | _TYPES
+
+    def _meant(self, one: Stated, kinds: frozenset[str]) -> list[Meant]:
+        """What a name means: what the linker says, else who alone carries it."""
+        return self._linked(one, kinds) or self._named(one, kinds)
+
+    def _linked(self, one: Stated, kinds: frozenset[str]) -> list[Meant]:
+        known = [(m, self._crossing.place(m.target)) for m in self._crossing.meant(one) if m.trust > Trust.CANDIDATE]
+        linked = [(m, place) for m, place in known if place is not None and place.kind in kinds]
+        if not linked:
+            return []
+        best = max(m.trust for m, _ in linked)
+        linked = [pair for pair in linked if pair[0].trust == best]
+        return [next((m for m, place in linked if not place.declaration), linked[0][0])]
+
+    def _named(self, one: Stated, kinds: frozenset[str]) -> list[Meant]:
+        *within, name = one.end.text.split("::")
+        found = [place for place in self._crossing.named(name, C_FAMILY) if place.kind in kinds]
+        homes = [home for home in within if home]
+        if homes:
+            found = [place for place in found if _is_within(place, homes)]
+        defined = [place for place in found if not place.declaration] or found
+        if len(defined) == 1:
+            return [Meant(defined[0].id, Trust.UNIQUE_NAME, "only definition of this name")]
+        if 1 < len(defined) <= _MOST and homes:
+            return [Meant(place.id, Trust.CANDIDATE, "one of a few definitions of this name") for place in defined]
+        return [Meant(0, Trust.UNIQUE_NAME, "several of this name" if found else "no definition of this name found")]
+
+
+def _lambda(one: Stated) -> tuple[int, str, str, str]:
+    return one.file.id, more(one, "in"), one.end.name, more(one, "lambda")
+
+
+def _is_within(place: Place, homes: list[str]) -> bool:
+    """Whether a symbol lies in what its name is written with: of `a::b::f`, at least in `b`."""
+    return homes[-1] in place.home.split(".")
