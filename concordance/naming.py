@@ -15,7 +15,7 @@ from concordance.facts.codec import unpack_flow
 from concordance.facts.public_name_codec import PUBLIC, Named, Public, packed_names
 from concordance.facts.write import Writer
 from concordance.link.python.exports import Offered, Said, documented, is_text, offered, packed_said, said_from
-from concordance.passes.publicnames import around, public_names
+from concordance.passes.public_names import around, public_names
 
 SAID = "offered"  # the name in the store of what public names are found by
 _CODE = frozenset(("python", "cython"))

@@ -20,7 +20,7 @@ from concordance.facts.links.graph import Pair, Way
 from concordance.facts.write import Writer
 from concordance.forked import undisturbed
 from concordance.link.load_dependencies import BY_FILE
-from concordance.passes import clusters, cycles, layers, rank, tested
+from concordance.passes import clusters, cycles, layers, rank, test_reach
 
 _NO_USERS = frozenset((Category.TEST, Category.EXAMPLE, Category.BENCHMARK, Category.DOCUMENTATION))
 _PROSE = frozenset(("markdown", "rst", "text", "jupyter", "html"))
@@ -179,7 +179,7 @@ def _put_tests(writer: Writer, by_base: Sequence[_File], walked: graph.Graph) ->
     runs = array("I", bytes(4 * writer.top))
     for one in runnable:
         runs[one] = owner[one]
-    found = tested.tested(ids, leads, runs, graph.STEPS)
+    found = test_reach.tested(ids, leads, runs, graph.STEPS)
     rows = {files[place].base: (one.near, one.farther) for place, one in sorted(found.items())}
     writer.put_pass("tests", pass_codec.packed_tested(rows))
 

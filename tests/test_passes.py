@@ -16,7 +16,7 @@ from concordance.collect.changes import changed_lines
 from concordance.extract.engine import extract
 from concordance.extract.test_detection import places
 from concordance.facts.links.graph import RUNS, Graph, Way, edge, joined, packed_edges, packed_pairs, unpacked_pairs
-from concordance.passes import tested
+from concordance.passes import test_reach
 from concordance.passes.clusters import clusters
 from concordance.passes.cycles import components
 from concordance.passes.layers import standings
@@ -296,11 +296,11 @@ def test_tests_in_several_batches() -> None:
     tests = list(range(10_000, 30_000))  # more than a batch
     leads = {**{test: [1] for test in tests}, 1: [2], 2: [3], 3: [4]}
     owner = [0, 1, 0, 2, 3, *([0] * 30_000)]
-    found = tested.tested(tests, leads, owner, 10)
+    found = test_reach.tested(tests, leads, owner, 10)
     assert found.keys() == {0, 1, 2}
     assert (found[0].near, found[0].farther) == ([(1, tests)], 0)
     assert (found[1].near, found[1].farther) == ([(3, tests)], 0)  # without any nearer, the nearest are named
-    near = tested.tested([7, 8], {7: [1], 8: [2], 2: [3], 3: [1]}, [0, 1, 0, 0, 0, 0, 0, 0, 0], 10)
+    near = test_reach.tested([7, 8], {7: [1], 8: [2], 2: [3], 3: [1]}, [0, 1, 0, 0, 0, 0, 0, 0, 0], 10)
     assert (near[0].near, near[0].farther) == ([(1, [7])], 1)
 
 
