@@ -27,7 +27,7 @@ from concordance.base.config import Book
 from concordance.base.model import Kind, Skip, Symbol
 from concordance.facts.read import Facts
 from concordance.pipeline import quiet
-from concordance.query.index import Index
+from concordance.query.index.repository import Index
 from concordance.render import manifest
 from concordance.storeplace import FOLDER
 from concordance.watching import Current

@@ -30,8 +30,8 @@ from concordance.base.model import Category
 from concordance.facts.read import Facts
 from concordance.pipeline import Build
 from concordance.query.answers import full_name
-from concordance.query.index import Index
-from concordance.query.reach import reached, starts_in
+from concordance.query.index.reachability import reached, starts_in
+from concordance.query.index.repository import Index
 from concordance.storeplace import FOLDER
 
 Pairs = dict[str, set[str]]  # "path::Class.test": source files

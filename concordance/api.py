@@ -29,9 +29,9 @@ from concordance.kept import Kept
 from concordance.memory import Memory
 from concordance.pipeline import GENERATED, Build, Progress, Summary, quiet
 from concordance.query.answers import Answer, Row
-from concordance.query.asking import COMMANDS, ask
-from concordance.query.index import Index
-from concordance.query.totals import Totals, counted
+from concordance.query.dispatch import COMMANDS, ask
+from concordance.query.index.repository import Index
+from concordance.query.index.totals import Totals, counted
 from concordance.render import outfolder
 from concordance.render.summary import BookSummary, Compared, Verified
 from concordance.storeplace import check_store, has_store, store_path

@@ -19,11 +19,11 @@ from concordance.collect.revisions import Blobs, Side
 from concordance.extract import engine, ruleset, test_detection
 from concordance.extract.cfamily import macros
 from concordance.facts.codec import unpack
-from concordance.query.changed.across import Gone
-from concordance.query.changed.comparison import Read
-from concordance.query.changed.needs import waits
-from concordance.query.changed.parts import Part, digests, outside, parts, split
-from concordance.query.changed.within import Changed, differs, paired
+from concordance.query.diff.across import Gone
+from concordance.query.diff.comparison import Read
+from concordance.query.diff.needs import waits
+from concordance.query.diff.parts import Part, digests, outside, parts, split
+from concordance.query.diff.within import Changed, differs, paired
 
 
 class Work(NamedTuple):

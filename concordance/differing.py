@@ -26,11 +26,11 @@ from concordance.extract import ruff_rules, ruleset
 from concordance.extract.cfamily import macros
 from concordance.facts import code_versions
 from concordance.facts.cache import Cache
-from concordance.query.changed import files
-from concordance.query.changed.across import Gone
-from concordance.query.changed.comparison import Comparison, FilePair, Read, Unread
-from concordance.query.changed.needs import waits
-from concordance.query.index import Index
+from concordance.query.diff import files
+from concordance.query.diff.across import Gone
+from concordance.query.diff.comparison import Comparison, FilePair, Read, Unread
+from concordance.query.diff.needs import waits
+from concordance.query.index.repository import Index
 from concordance.scratch import folder as own_folder
 
 BATCH_BYTES = 200_000

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from concordance.facts.page_reads import PageNotes, Subject
 from concordance.kept import Kept
-from concordance.query.index import Index
+from concordance.query.index.repository import Index
 from concordance.render.addresses import Addresses
 from concordance.render.shelf import Shelf
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from concordance import forked, parallel
 from concordance.base.config import Book, Config
 from concordance.facts.read import Facts
-from concordance.query.index import Index
+from concordance.query.index.repository import Index
 from concordance.render.summary import BookSummary
 from concordance.render.tray import Put, Tray
 from concordance.serve import desk, searchable

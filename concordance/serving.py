@@ -14,7 +14,7 @@ from functools import partial
 from concordance import api, showing
 from concordance.base.config import Book, of_site
 from concordance.query.answers import Row
-from concordance.query.index import Index
+from concordance.query.index.repository import Index
 from concordance.serve.crew import End
 from concordance.serve.desk import Desk
 from concordance.storeplace import store_path

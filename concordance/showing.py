@@ -16,15 +16,15 @@ from concordance.base.config import Config
 from concordance.base.errors import UserError
 from concordance.base.model import File
 from concordance.facts.read import Place
-from concordance.query.about import about
 from concordance.query.answers import Row
-from concordance.query.changed.told import all_rows, told
-from concordance.query.changed.told import page as page_of
-from concordance.query.index import Index
-from concordance.query.names import subject
+from concordance.query.diff.told import all_rows, told
+from concordance.query.diff.told import page as page_of
+from concordance.query.index.file_model import about
+from concordance.query.index.repository import Index
+from concordance.query.names.public_names import called
+from concordance.query.names.resolver import subject
 from concordance.query.pages import PAGES
-from concordance.query.publicly import called
-from concordance.query.structure import Structure, plain_files
+from concordance.query.sections.structure import Structure, plain_files
 from concordance.render.addresses import Addresses
 from concordance.render.formats import markdown
 

@@ -20,7 +20,7 @@ import click
 from concordance.base.characters import visible
 from concordance.pipeline import Summary
 from concordance.query.answers import Answer, Row
-from concordance.query.totals import Totals
+from concordance.query.index.totals import Totals
 from concordance.render.summary import BookSummary, Compared, Verified
 from concordance.storeplace import store_path
 

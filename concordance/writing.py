@@ -27,12 +27,12 @@ from concordance.facts import code_versions
 from concordance.facts.page_reads import Made, PageNotes, Subject, packed
 from concordance.facts.read import Facts
 from concordance.memory import Known, Memory
-from concordance.query.choosing import Chooser
 from concordance.query.folders import folders
-from concordance.query.index import Index
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.refresh import renew
+from concordance.query.index.updates.stale_pages import Chooser
 from concordance.query.pages import ABOUT, PAGES
-from concordance.query.renewal import renew
-from concordance.query.structure import plain_files
+from concordance.query.sections.structure import plain_files
 from concordance.render import claims, manifest, outfolder
 from concordance.render.addresses import Addresses, claims_of
 from concordance.render.formats import markdown

@@ -14,10 +14,10 @@ from concordance import api
 from concordance.base.blocks import Heading, Page, Ref, To
 from concordance.base.config import Book
 from concordance.facts.read import Facts
-from concordance.query.cards import cards
-from concordance.query.definitions import has_page, with_pages
-from concordance.query.index import Index
-from concordance.query.sitepages import definition
+from concordance.query.index.definition_pages import has_page, with_pages
+from concordance.query.index.repository import Index
+from concordance.query.names.hover_cards import cards
+from concordance.query.site_pages import definition
 from concordance.serve.site import Site, opened
 
 SAMPLE = Path(__file__).parent / "sample"

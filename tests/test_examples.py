@@ -10,9 +10,9 @@ from program import concord, write
 
 from concordance.base.model import Import
 from concordance.facts.read import Facts
-from concordance.query.examplecuts import cut, doctest, import_line, sample
-from concordance.query.examples import Example, examples
-from concordance.query.index import Index
+from concordance.query.index.repository import Index
+from concordance.query.sections.example_snippets import cut, doctest, import_line, sample
+from concordance.query.sections.examples import Example, examples
 
 FILES = {
     "forest/__init__.py": "",

@@ -21,7 +21,7 @@ from concordance.facts.fulltext import index
 from concordance.facts.integrity import checksums
 from concordance.facts.read import Facts
 from concordance.pipeline import Build, Summary
-from concordance.query.index import Index
+from concordance.query.index.repository import Index
 
 
 def run(folder: Path) -> Summary:

@@ -14,9 +14,9 @@ from concordance.base.characters import lines
 from concordance.base.config import Book
 from concordance.base.model import Trust
 from concordance.facts.read import Facts
-from concordance.query import listing as listings
-from concordance.query.index import Index
-from concordance.query.listing import Listing, listing, parts_of
+from concordance.query.index.repository import Index
+from concordance.query.sections import listing as listings
+from concordance.query.sections.listing import Listing, listing, parts_of
 from concordance.render import listing as rendered
 from concordance.render import siteaddresses
 from concordance.render.listing import render

@@ -9,12 +9,12 @@ import pytest
 import concordance
 from concordance.base.blocks import Ref, Table, To
 from concordance.base.errors import UserError
-from concordance.query.about import About
-from concordance.query.across import across
-from concordance.query.index import Index
+from concordance.query.index.file_model import About
+from concordance.query.index.repository import Index
 from concordance.query.operators import has, names, operator
 from concordance.query.pages import operator as pages
-from concordance.query.sections import pieces_of
+from concordance.query.sections.cross_language import across
+from concordance.query.sections.file_sections import pieces_of
 
 FILES = {
     "ops.yaml": """\

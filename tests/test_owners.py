@@ -9,10 +9,10 @@ import pytest
 
 import concordance
 from concordance.base.blocks import Cite, Ref, To
-from concordance.query.about import about
-from concordance.query.codeowners import found, parsed
-from concordance.query.licence import licence, stated
-from concordance.query.owners import owner
+from concordance.query.index.codeowners import found, parsed
+from concordance.query.index.file_model import about
+from concordance.query.index.owners import owner
+from concordance.query.sections.licence import licence, stated
 
 RULES = """# comment
 *           @all

@@ -13,12 +13,12 @@ import pytest
 import concordance
 from concordance.base.blocks import Block, Cite, Heading, Items, Line, Page, Piece, Quote, Ref, Table, Text, To
 from concordance.base.model import Kind
-from concordance.query import samples
-from concordance.query.census import band
-from concordance.query.index import Index
-from concordance.query.keywords import GROUPS
+from concordance.query.index.census import band
+from concordance.query.index.repository import Index
+from concordance.query.names import code_samples
+from concordance.query.names.file_keywords import GROUPS
+from concordance.query.names.shards import DIGITS, LARGEST, OTHER, Shards, letter_of
 from concordance.query.pages import keywords, letters, subtree
-from concordance.query.shards import DIGITS, LARGEST, OTHER, Shards, letter_of
 
 SAMPLE = Path(__file__).parent / "sample"
 TREE = '''"""Trees that grow. A Growing Tree Node (GTN) has a height."""
@@ -231,7 +231,7 @@ def test_the_terminal_names_the_section(trees: Index, folder: Path) -> None:
     ],
 )
 def test_names_in_samples(text: str, names: dict[str, tuple[int, int]]) -> None:
-    assert samples.named(text.split("\n"), lambda name: name == "known_one") == names
+    assert code_samples.named(text.split("\n"), lambda name: name == "known_one") == names
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_names_in_samples(text: str, names: dict[str, tuple[int, int]]) -> None:
     ],
 )
 def test_names_are_told_by_how_they_are_written(text: str, names: list[str]) -> None:
-    assert list(samples.written(text)) == names
+    assert list(code_samples.written(text)) == names
 
 
 # --- folders

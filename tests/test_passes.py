@@ -21,12 +21,12 @@ from concordance.passes.clusters import clusters
 from concordance.passes.cycles import components
 from concordance.passes.layers import standings
 from concordance.passes.rank import ranks
-from concordance.query.cpprunners import cmake_commands, cmake_target
-from concordance.query.reach import reached, starts_in
-from concordance.query.reads import Reads
-from concordance.query.runners import Runners
-from concordance.query.whole import Band, Layer, folder_edges
-from concordance.query.whole import clusters as named_clusters
+from concordance.query.index.cmake_tests import cmake_commands, cmake_target
+from concordance.query.index.file_graph import Band, Layer, folder_edges
+from concordance.query.index.file_graph import clusters as named_clusters
+from concordance.query.index.reachability import reached, starts_in
+from concordance.query.index.test_commands import Runners
+from concordance.query.index.updates.reads import Reads
 
 # --- what is a test
 

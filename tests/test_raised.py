@@ -8,7 +8,7 @@ import pytest
 
 from concordance import api
 from concordance.extract.engine import extract
-from concordance.query.raised import fit, plain
+from concordance.query.search.error_messages import fit, plain
 
 MESSAGES = [
     ("python", 'raise ValueError("the size is wrong")', "the size is wrong"),

@@ -17,7 +17,7 @@ from concordance.base import plugins
 from concordance.base.config import Book
 from concordance.facts.page_reads import Subject
 from concordance.facts.read import Facts
-from concordance.query.index import Index
+from concordance.query.index.repository import Index
 from concordance.query.pages import PAGES
 
 Opened = Callable[[], Index]

@@ -18,14 +18,14 @@ from concordance.base.config import Book
 from concordance.facts.read import Facts
 from concordance.facts.store_delta import Aspect, untimed
 from concordance.pipeline import quiet
-from concordance.query import lexicon, shards
-from concordance.query.census import Census
 from concordance.query.folders import folders
-from concordance.query.index import Index
-from concordance.query.reads import Shared
-from concordance.query.related import Neighbours
-from concordance.query.renewal import renew
-from concordance.query.tables import digests
+from concordance.query.index.census import Census
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import Shared
+from concordance.query.index.updates.refresh import renew
+from concordance.query.index.updates.tables import digests
+from concordance.query.names import lexicon, shards
+from concordance.query.search.related_files import Neighbours
 from concordance.watching import Current
 
 # Edits that leave the files as many as they are, and those that give symbols other names and ids most of all.

@@ -17,7 +17,7 @@ from concordance.api import Repository
 from concordance.base.errors import UserError
 from concordance.facts.fulltext import index
 from concordance.facts.fulltext.words import Words
-from concordance.query.wishes import wish
+from concordance.query.search.filters import wish
 
 FILES = {
     "pkg/__init__.py": "",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from concordance import api
 from concordance.facts.read import Facts
-from concordance.query.index import Index
+from concordance.query.index.repository import Index
 from concordance.serve import searchable
 from concordance.serve.searchable import keys, shards
 from concordance.serve.site import opened

@@ -28,8 +28,8 @@ from concordance import api, serving
 from concordance.base import forks, plugins
 from concordance.base.errors import ConcordanceError, StoreBroken, UserError
 from concordance.facts.store import Store
-from concordance.query.asking import COMMANDS
-from concordance.query.index import UnknownPath
+from concordance.query.dispatch import COMMANDS
+from concordance.query.index.repository import UnknownPath
 from concordance.serve import front, openapi, site, web, wire
 from concordance.serve.asked import answered
 from concordance.serve.crew import PAGE, SEARCH, Crew

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from concordance.base.blocks import Graph, Page, Plot, Ref, Table, Text, Tile, To, Treemap
 from concordance.base.config import Book, Config
 from concordance.pipeline import Build
-from concordance.query import past
-from concordance.query.classtree import class_tree
-from concordance.query.index import Index
+from concordance.query.index import history as index_history
+from concordance.query.index.repository import Index
 from concordance.query.pages import file as file_page
-from concordance.query.sitepages import history, map
+from concordance.query.sections.class_diagram import class_tree
+from concordance.query.site_pages import history, map
 from concordance.render.formats import html, markdown
 from concordance.render.plots import plot
 from concordance.render.siteaddresses import MarkdownAddresses, SiteAddresses
@@ -89,7 +89,7 @@ def test_history_of_a_build_without_commits_stays(grown: Path) -> None:
     index.facts.close()
     (grown / "a").write_text("five\n")
     index, _ = _opened(grown)
-    assert dict(past.months(index) or ()) == {"2024-01": 2, "2024-04": 2}
+    assert dict(index_history.months(index) or ()) == {"2024-01": 2, "2024-04": 2}
     index.facts.close()
 
 
@@ -105,10 +105,10 @@ def test_no_history_is_said(folder: Path) -> None:
 
 
 def test_months_are_filled_and_many_are_years() -> None:
-    assert past.filled({}) == []
-    assert past.filled({"2023-12": 1, "2024-02": 2}) == [("2023-12", 1), ("2024-01", 0), ("2024-02", 2)]
-    assert past.filled({"1990-01": 1, "2024-02": 2})[0] == ("1990", 1)
-    assert len(past.filled({"1990-01": 1, "2024-02": 2})) == 35
+    assert index_history.filled({}) == []
+    assert index_history.filled({"2023-12": 1, "2024-02": 2}) == [("2023-12", 1), ("2024-01", 0), ("2024-02", 2)]
+    assert index_history.filled({"1990-01": 1, "2024-02": 2})[0] == ("1990", 1)
+    assert len(index_history.filled({"1990-01": 1, "2024-02": 2})) == 35
 
 
 # --- maps

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from concordance import api
-from concordance.query.names import UnknownName
+from concordance.query.names.resolver import UnknownName
 
 FILES = {
     "CMakeLists.txt": 'option(USE_FAST "the fast one" ON)\nif(USE_FAST)\nendif()\n',

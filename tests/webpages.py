@@ -11,13 +11,13 @@ from concordance.base import plugins
 from concordance.base.blocks import Page
 from concordance.base.config import Book
 from concordance.facts.read import Facts
-from concordance.query.index import Index
-from concordance.query.structure import plain_files
+from concordance.query.index.repository import Index
+from concordance.query.sections.structure import plain_files
 from concordance.render.siteaddresses import SiteAddresses
 from concordance.storeplace import FOLDER
 
 VOID = frozenset(("br", "hr", "img", "input", "link", "meta", "wbr"))
-KINDS = ("concordance.query.pages", "concordance.query.sitepages")
+KINDS = ("concordance.query.pages", "concordance.query.site_pages")
 
 
 class Read(HTMLParser):

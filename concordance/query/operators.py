@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from concordance.base.model import Bridge, Category
 from concordance.facts.store_delta import Aspect
-from concordance.query.crossings import crossings
-from concordance.query.index import Index
-from concordance.query.reads import lasting, unless
+from concordance.query.index.bridges import crossings
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import lasting, unless
 
 SCHEMA, KERNEL, STUB, FORMULA, CALLS, CALLED = "schema", "kernel", "stub", "formula", "formula calls", "calls"
 PYTHON, OPINFO, DOCSTRING, DOCUMENTED, META = "python", "opinfo", "docstring", "documented", "meta"

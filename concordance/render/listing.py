@@ -25,7 +25,7 @@ from html import escape
 from concordance.base.blocks import Ref, To, counted
 from concordance.base.characters import hides, visible
 from concordance.base.model import RUN, TYPES, Kind, Trust
-from concordance.query.listing import Goal, Listing, Remark
+from concordance.query.sections.listing import Goal, Listing, Remark
 from concordance.render.addresses import anchor
 from concordance.render.formats.html import Body
 from concordance.render.siteaddresses import LINES, SiteAddresses

@@ -20,10 +20,10 @@ from concordance.base.blocks import Ref, To
 from concordance.base.config import cache_folder
 from concordance.base.errors import ConcordanceError, UserError
 from concordance.query.answers import Option, Row, options_of
-from concordance.query.asking import COMMANDS, ask
-from concordance.query.definitions import has_page
-from concordance.query.index import Index, UnknownPath
-from concordance.query.names import UnknownName
+from concordance.query.dispatch import COMMANDS, ask
+from concordance.query.index.definition_pages import has_page
+from concordance.query.index.repository import Index, UnknownPath
+from concordance.query.names.resolver import UnknownName
 from concordance.serve.frames import Found
 from concordance.serve.openapi import LONGEST, ROWS
 from concordance.serve.site import JSON, Site

@@ -23,8 +23,8 @@ from concordance.base.errors import ConcordanceError
 from concordance.collect.blame import head
 from concordance.facts.read import Facts
 from concordance.facts.store_delta import Aspect
-from concordance.query.index import Index
-from concordance.query.renewal import renew
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.refresh import renew
 from concordance.serve.asked import More, answered
 from concordance.serve.frames import Found, Question, framed, next_question
 from concordance.serve.front import keep, version_of

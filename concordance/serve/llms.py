@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from concordance.base import plugins
 from concordance.base.blocks import Line, Pieces, Ref, To, counted
 from concordance.base.characters import visible
-from concordance.query.asking import COMMANDS
 from concordance.query.book.chapters import plan
+from concordance.query.dispatch import COMMANDS
 from concordance.query.folders import folders
 from concordance.query.folders.repository import name_of
 from concordance.query.folders.words import describe_folder
-from concordance.query.index import Index
+from concordance.query.index.repository import Index
 from concordance.render.addresses import Addresses
 
 ADDRESS = "llms.txt"

@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from concordance.base import plugins
 from concordance.base.blocks import Ref, To
-from concordance.query.index import Index
+from concordance.query.index.repository import Index
 from concordance.query.pages import ABOUT, PAGES
 from concordance.render.addresses import anchor
 from concordance.render.shell import SEARCH
 from concordance.render.siteaddresses import BLAME, CARDS, DEFINITIONS, SOURCE, TREE, SiteAddresses
 
-SITE_PAGES = "concordance.query.sitepages"
+SITE_PAGES = "concordance.query.site_pages"
 DEFINITION, OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH = "definition", "source", "cards", "tree", "search"
 OF_BLAME = "blame"  # which only a server has
 _OF_FOLDER = {"index.html": "folder_index", "doc.html": "folder", "sub.html": "subtree", TREE: OF_TREE}

@@ -17,9 +17,9 @@ from typing import NamedTuple
 from concordance.base.blocks import Ref, To
 from concordance.base.model import KINDS, Category, Kind
 from concordance.query.answers import clean
-from concordance.query.definitions import has_page
-from concordance.query.index import Index
-from concordance.query.publicly import public_name
+from concordance.query.index.definition_pages import has_page
+from concordance.query.index.repository import Index
+from concordance.query.names.public_names import public_name
 from concordance.render.addresses import anchor
 from concordance.render.siteaddresses import SiteAddresses
 from concordance.serve.site import script

@@ -15,14 +15,14 @@ from typing import NamedTuple
 from concordance.base import plugins
 from concordance.base.blocks import Page, Ref, To
 from concordance.base.characters import visible
-from concordance.query.blame import blamed
-from concordance.query.cards import cards
 from concordance.query.folders.repository import name_of
-from concordance.query.index import Index
-from concordance.query.listing import listing, parts_of
+from concordance.query.index.repository import Index
+from concordance.query.names.hover_cards import cards
 from concordance.query.operators import names as operators
 from concordance.query.pages import ABOUT, PAGES
-from concordance.query.structure import plain_files
+from concordance.query.sections.blame import blamed
+from concordance.query.sections.listing import listing, parts_of
+from concordance.query.sections.structure import plain_files
 from concordance.render import listing as listings
 from concordance.render import shell
 from concordance.render.addresses import anchor

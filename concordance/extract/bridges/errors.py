@@ -2,7 +2,7 @@
 
 In: a file of any language with code. Out: an end on each such call, whose `text` is the message with a sign for each
 value that is filled in (`expected … but got …`) and whose `name` is what is raised or called. They are no bridge to a
-symbol: a search for a message that somebody was shown finds the line by them (`query/raised.py`).
+symbol: a search for a message that somebody was shown finds the line by them (`query/search/error_messages.py`).
 """
 
 from __future__ import annotations

@@ -20,9 +20,9 @@ from typing import NamedTuple
 from concordance.base.model import Category
 from concordance.facts.store_delta import Aspect
 from concordance.query.folders import ASIDE, Folder, folders
-from concordance.query.index import Index
-from concordance.query.ledger import ledger
-from concordance.query.reads import MOVED, going_on, lasting, plain, unless
+from concordance.query.index.ledger import ledger
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import MOVED, going_on, lasting, plain, unless
 
 _SHARES: dict[str, float] = {
     Category.SOURCE: 1.0, Category.BUILD: 0.5, Category.EXAMPLE: 0.5, Category.CONFIGURATION: 0.5,

@@ -15,14 +15,14 @@ from typing import NamedTuple
 from concordance.base.blocks import Cite, Piece, Ref, To
 from concordance.base.model import Category
 from concordance.facts.store_delta import Aspect
-from concordance.query.about import ref_of
 from concordance.query.book.known import defined
-from concordance.query.described.quoted import first_sentence, instructs, is_statement, quote, spoken
+from concordance.query.descriptions.quoted import first_sentence, instructs, is_statement, quote, spoken
 from concordance.query.folders import folders
 from concordance.query.folders.terms import acronyms
-from concordance.query.index import Index
-from concordance.query.ledger import ledger
-from concordance.query.reads import EVERY
+from concordance.query.index.file_model import ref_of
+from concordance.query.index.ledger import ledger
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import EVERY
 
 _LARGEST = 300_000  # letters of a document that are looked through
 _CLASSES = 80

@@ -12,11 +12,11 @@ from typing import NamedTuple
 from concordance.base.blocks import Piece
 from concordance.base.model import TYPES
 from concordance.facts.codec import Defined
-from concordance.query.described.quoted import first_sentence, is_statement, quote
+from concordance.query.descriptions.quoted import first_sentence, is_statement, quote
 from concordance.query.folders import Folder, folders
-from concordance.query.index import Index
-from concordance.query.ledger import outline
-from concordance.query.reads import kept
+from concordance.query.index.ledger import outline
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import kept
 
 
 class Known(NamedTuple):

@@ -28,11 +28,10 @@ from concordance.base.blocks import (
 )
 from concordance.base.model import TYPES, Category, Kind
 from concordance.facts.store_delta import Aspect
-from concordance.query.about import ref_of
 from concordance.query.book.chapters import Chapter, plan
 from concordance.query.book.known import Known, known_of
 from concordance.query.book.reading import chapter_path, minutes_for
-from concordance.query.described.quoted import ended
+from concordance.query.descriptions.quoted import ended
 from concordance.query.folders import Folder, folders
 from concordance.query.folders.contents import folder_ref
 from concordance.query.folders.parts import diagram, important
@@ -40,9 +39,10 @@ from concordance.query.folders.repository import name_of
 from concordance.query.folders.terms import marking
 from concordance.query.folders.words import describe_folder, role_words
 from concordance.query.folders.working import working
-from concordance.query.index import Index
-from concordance.query.ledger import ledger
-from concordance.query.reads import BELOW, MOVED, kept, lasting, unless
+from concordance.query.index.file_model import ref_of
+from concordance.query.index.ledger import ledger
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import BELOW, MOVED, kept, lasting, unless
 
 _TYPES = TYPES | {Kind.TYPE}
 _KNOWN = 24

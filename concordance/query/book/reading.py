@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Block, Item, Items, Piece, Ref, Text, To, counted
 from concordance.query.book.chapters import Chapter, in_order
-from concordance.query.described import describe
+from concordance.query.descriptions import describe
 from concordance.query.folders import folders
-from concordance.query.index import Index
-from concordance.query.ledger import outline
+from concordance.query.index.ledger import outline
+from concordance.query.index.repository import Index
 
 LINES = 40  # that are read in a minute
 _STEPS = 6

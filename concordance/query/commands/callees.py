@@ -6,10 +6,10 @@ from collections import Counter
 
 from concordance.facts.read import Place
 from concordance.query.answers import TRUST, Answer, Page, Row, least_of, paged
-from concordance.query.calls import callees, row_of
-from concordance.query.index import Index
-from concordance.query.names import find
-from concordance.query.publicly import called
+from concordance.query.index.repository import Index
+from concordance.query.names.call_graph import callees, row_of
+from concordance.query.names.public_names import called
+from concordance.query.names.resolver import find
 
 HELP = """Lists what the body of a function, method or class calls, each once, in the order of the text.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from concordance.base.model import Trust
 from concordance.facts.read import Place
 from concordance.query.answers import TRUST, Answer, Page, least_of
-from concordance.query.calls import callers, callers_page, row_of, with_classes
-from concordance.query.declared import together
-from concordance.query.index import Index
-from concordance.query.names import find
-from concordance.query.publicly import called
-from concordance.query.uses import with_missed
+from concordance.query.index.repository import Index
+from concordance.query.names.call_graph import callers, callers_page, row_of, with_classes
+from concordance.query.names.declarations import together
+from concordance.query.names.public_names import called
+from concordance.query.names.references import with_missed
+from concordance.query.names.resolver import find
 
 HELP = """Lists the functions, classes and files in which a name is called, each once.
 

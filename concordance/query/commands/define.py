@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from concordance.query.answers import Answer, Page, Row, full_name, name_of, paged
-from concordance.query.index import Index
-from concordance.query.meaning import POSITION, Meant, Said, with_definitions
-from concordance.query.names import UnknownName, meant
-from concordance.query.publicly import called
-from concordance.query.variables import defining
+from concordance.query.index.repository import Index
+from concordance.query.names.at_position import POSITION, Meant, Said, with_definitions
+from concordance.query.names.environment_variables import defining
+from concordance.query.names.public_names import called
+from concordance.query.names.resolver import UnknownName, meant
 
 HELP = """Says where a name is defined, by a place where it stands or by the name itself.
 

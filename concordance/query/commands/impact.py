@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from concordance.base.model import File
 from concordance.query.answers import Answer, Page, Row, full_name, start_of
-from concordance.query.impact import FIRST, broken, changed, of_file, said
-from concordance.query.index import Index
-from concordance.query.names import subject
-from concordance.query.publicly import called
-from concordance.query.reach import MOST
+from concordance.query.index.reachability import MOST
+from concordance.query.index.repository import Index
+from concordance.query.names.public_names import called
+from concordance.query.names.resolver import subject
+from concordance.query.search.impact import FIRST, broken, changed, of_file, said
 
 HELP = f"""Lists what a change may break, nearest first: the {FIRST} nearest tests, then all else.
 

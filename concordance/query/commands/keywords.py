@@ -14,9 +14,10 @@ from concordance.base.model import ROLES, FileFacts, Role
 from concordance.facts.read import Facts, Place
 from concordance.facts.store_delta import band
 from concordance.query.answers import Answer, Page, Row, WrongCursor, paged
-from concordance.query.crossings import crossings
-from concordance.query.index import Index
-from concordance.query.keywords import (
+from concordance.query.index.bridges import crossings
+from concordance.query.index.repository import Index
+from concordance.query.names.environment_variables import kind_of, places
+from concordance.query.names.file_keywords import (
     ANALYSIS,
     DEPENDENCIES,
     PURPOSE,
@@ -26,7 +27,6 @@ from concordance.query.keywords import (
     mentioned,
     spelled,
 )
-from concordance.query.variables import kind_of, places
 
 HELP = """Lists the keywords of a file (what it defines, imports and speaks of), or of the whole repository.
 

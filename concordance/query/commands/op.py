@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from concordance.base.errors import UserError
 from concordance.base.model import Bridge, Trust
 from concordance.query.answers import Answer, Page, Row, full_name, paged
-from concordance.query.crossings import crossings
-from concordance.query.index import Index
+from concordance.query.index.bridges import crossings
+from concordance.query.index.repository import Index
 from concordance.query.operators import COLUMNS, KERNEL, SCHEMA, Operator, base_of, has, more_of, names, operator, tried
 
 HELP = """Says what an operator is made of, each part with the line that says so.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from concordance.base.errors import UserError
 from concordance.base.model import File
 from concordance.query.answers import Answer, Option, Page, Row, full_name, paged
-from concordance.query.chains import chains
-from concordance.query.index import Index
-from concordance.query.names import subject
-from concordance.query.publicly import called
-from concordance.query.reach import starts_in, starts_of
+from concordance.query.index.reachability import starts_in, starts_of
+from concordance.query.index.repository import Index
+from concordance.query.names.public_names import called
+from concordance.query.names.resolver import subject
+from concordance.query.search.paths import chains
 
 HELP = """Shows how one name or file leads to another, by the shortest chain, each step with the line that says so.
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from concordance.base.model import Trust
 from concordance.query.answers import TRUST, Answer, Page, Row, full_name, least_of, paged, start_of
-from concordance.query.declared import together
-from concordance.query.index import Index
-from concordance.query.meaning import Meant, Said
-from concordance.query.names import UnknownName, meant
-from concordance.query.opened import Claim
-from concordance.query.publicly import called
-from concordance.query.uses import Use, uses_of, with_missed
-from concordance.query.variables import using
+from concordance.query.index.open_file import Claim
+from concordance.query.index.repository import Index
+from concordance.query.names.at_position import Meant, Said
+from concordance.query.names.declarations import together
+from concordance.query.names.environment_variables import using
+from concordance.query.names.public_names import called
+from concordance.query.names.references import Use, uses_of, with_missed
+from concordance.query.names.resolver import UnknownName, meant
 
 HELP = """Lists where a name is used: the file that defines it first, source before tests, most uses first.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concordance.query.answers import Answer, Page, Row, paged
-from concordance.query.index import Index
+from concordance.query.index.repository import Index
 
 HELP = """Lists the files that belong with a file, best first.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from concordance.base.errors import UserError
 from concordance.base.model import Kind
 from concordance.query.answers import Answer, Option, Page, paged
-from concordance.query.finding import spots
-from concordance.query.index import Index
-from concordance.query.names import nearest
-from concordance.query.wishes import wish
+from concordance.query.index.repository import Index
+from concordance.query.names.resolver import nearest
+from concordance.query.search.filters import wish
+from concordance.query.search.finder import spots
 
 HELP = """Finds what a name or some words mean: definitions of the name first, then the files that say the words best.
 

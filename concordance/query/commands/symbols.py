@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from concordance.extract.engine import language_of
 from concordance.query.answers import Answer, Option, Page, Row, paged, qualified
-from concordance.query.index import Index
-from concordance.query.publicly import public_name
+from concordance.query.index.repository import Index
+from concordance.query.names.public_names import public_name
 
 HELP = """Lists every definition in a file, in the order of the text.
 

@@ -8,9 +8,7 @@ from operator import itemgetter
 from concordance.base.model import Category, File
 from concordance.facts.links.graph import Walk, Way
 from concordance.query.answers import Answer, Option, Page, Row, full_name, start_of
-from concordance.query.index import Index
-from concordance.query.names import subject
-from concordance.query.reach import (
+from concordance.query.index.reachability import (
     MOST,
     STEPS,
     Reached,
@@ -22,6 +20,8 @@ from concordance.query.reach import (
     starts_in,
     starts_of,
 )
+from concordance.query.index.repository import Index
+from concordance.query.names.resolver import subject
 
 HELP = """Lists the tests that may run a file or symbol, nearest first, with the reason and the command that runs each.
 

@@ -15,9 +15,9 @@ from typing import NamedTuple
 from concordance.base.model import TYPES, Category, File, Kind, Skip
 from concordance.extract.engine import language_of
 from concordance.facts.store_delta import Aspect
-from concordance.query.index import Index
-from concordance.query.ledger import Ledger, ledger
-from concordance.query.reads import MOVED, going_on, kept, lasting, plain, unless
+from concordance.query.index.ledger import Ledger, ledger
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import MOVED, going_on, kept, lasting, plain, unless
 
 NAMED = frozenset(
     (Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION, Kind.MACRO, Kind.TYPE, Kind.UNION)

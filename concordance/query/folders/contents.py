@@ -23,11 +23,11 @@ from concordance.base.blocks import (
     listed,
 )
 from concordance.base.model import Category
-from concordance.query.described import describe
+from concordance.query.descriptions import describe
 from concordance.query.folders import Folder, folders
 from concordance.query.folders.words import describe_folder, made_of, names_of
-from concordance.query.index import Index
-from concordance.query.ledger import ledger, size_of
+from concordance.query.index.ledger import ledger, size_of
+from concordance.query.index.repository import Index
 
 
 def folder_ref(folder: str, label: str = "") -> Ref:

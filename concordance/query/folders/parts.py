@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 from concordance.base.blocks import Block, Graph, Item, Items, Mono, Node, Piece, Pieces, Ref, Table, Text, To, counted
 from concordance.base.model import Category
-from concordance.query.about import ref_of
 from concordance.query.book.known import Known, best_in, known_in
-from concordance.query.described import describe
+from concordance.query.descriptions import describe
 from concordance.query.folders import Folder, folders
-from concordance.query.index import Index
-from concordance.query.ledger import ledger
+from concordance.query.index.file_model import ref_of
+from concordance.query.index.ledger import ledger
+from concordance.query.index.repository import Index
 
 _BOXES = 24
 _ARROWS = 40

@@ -26,14 +26,14 @@ from concordance.base.blocks import (
     listed,
 )
 from concordance.base.model import Category, Kind
-from concordance.query.described import describe
-from concordance.query.described.opening import Opening, opening
+from concordance.query.descriptions import describe
+from concordance.query.descriptions.opening import Opening, opening
 from concordance.query.folders import folders
 from concordance.query.folders.contents import subfolders
 from concordance.query.folders.words import made_of
-from concordance.query.index import Index
-from concordance.query.ledger import ledger, outline
-from concordance.query.reads import shared
+from concordance.query.index.ledger import ledger, outline
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import shared
 
 _BUILDS = (
     "pyproject.toml", "setup.py", "setup.cfg", "CMakeLists.txt", "Makefile", "package.json", "Cargo.toml", "go.mod",

@@ -17,8 +17,8 @@ from concordance.base.blocks import Block, Cite, Piece, Strong, Text, listed
 from concordance.base.model import Term
 from concordance.facts.store_delta import Aspect
 from concordance.query.folders import ASIDE
-from concordance.query.index import Index
-from concordance.query.reads import kept
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import kept
 
 _OF_FILE = 12  # terms of a file that stand for it
 _SHOWN = 10

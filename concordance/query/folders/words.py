@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Block, Cite, Mono, Piece, Pieces, Ref, Text, To, counted, listed
 from concordance.base.model import Category
-from concordance.query.about import ref_of
-from concordance.query.described import describe
-from concordance.query.described.entries import entry
-from concordance.query.described.opening import opening
-from concordance.query.described.quoted import first_sentence, instructs, is_statement, quote
+from concordance.query.descriptions import describe
+from concordance.query.descriptions.entries import entry
+from concordance.query.descriptions.opening import opening
+from concordance.query.descriptions.quoted import first_sentence, instructs, is_statement, quote
 from concordance.query.folders import Folder, folders
-from concordance.query.index import Index
-from concordance.query.ledger import ledger, outline
-from concordance.query.reads import BELOW, kept
+from concordance.query.index.file_model import ref_of
+from concordance.query.index.ledger import ledger, outline
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import BELOW, kept
 
 _READMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown")
 _PACKAGES = ("__init__.py", "__init__.pyi", "doc.go", "mod.rs", "lib.rs", "package-info.java", "index.ts", "index.js")

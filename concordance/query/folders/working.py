@@ -14,11 +14,11 @@ from typing import NamedTuple
 from concordance.base.blocks import Block, Code, Item, Items, Piece, Ref, Strong, Text, To, counted, listed
 from concordance.base.model import Category, Kind
 from concordance.facts.store_delta import Aspect
-from concordance.query.about import ref_of
-from concordance.query.index import Index
-from concordance.query.ledger import ledger
-from concordance.query.owners import owner
-from concordance.query.reads import MOVED, kept, lasting, unless
+from concordance.query.index.file_model import ref_of
+from concordance.query.index.ledger import ledger
+from concordance.query.index.owners import owner
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import MOVED, kept, lasting, unless
 
 _SHOWN = 5
 

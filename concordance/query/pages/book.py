@@ -26,16 +26,16 @@ from concordance.base.blocks import (
     listed,
 )
 from concordance.facts.store_delta import Aspect
-from concordance.query.about import ref_of
 from concordance.query.book import glossary, parts, reading
 from concordance.query.book.chapters import GLOSSARY, NAMES, PATHS, plan
-from concordance.query.described.quoted import ended
+from concordance.query.descriptions.quoted import ended
 from concordance.query.folders import folders
 from concordance.query.folders.repository import name_of, readme, title_of
 from concordance.query.folders.words import describe_folder, made_of
-from concordance.query.index import Index
+from concordance.query.index.file_model import ref_of
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import ANY, BELOW, EVERY
 from concordance.query.operators import names
-from concordance.query.reads import ANY, BELOW, EVERY
 
 _BOXES = 24
 _WHOLE = 12  # chapters that stand for the whole

@@ -27,14 +27,14 @@ from concordance.base.blocks import (
 )
 from concordance.base.model import Skip
 from concordance.extract.engine import language_of
-from concordance.query import overview
-from concordance.query.about import About, about
 from concordance.query.book.chapters import chapter_of
-from concordance.query.index import Index
-from concordance.query.licence import licence
-from concordance.query.owners import owner, owners_notes
-from concordance.query.sections import ORDER, OVERVIEW, PURPOSE, sections
-from concordance.query.structure import Structure
+from concordance.query.index.file_model import About, about
+from concordance.query.index.owners import owner, owners_notes
+from concordance.query.index.repository import Index
+from concordance.query.sections import overview
+from concordance.query.sections.file_sections import ORDER, OVERVIEW, PURPOSE, sections
+from concordance.query.sections.licence import licence
+from concordance.query.sections.structure import Structure
 
 LARGEST = 900_000  # characters of a source on one page, which is to stay below a megabyte
 _SAID = 280  # characters that a page says of a symbol, about

@@ -12,8 +12,8 @@ from concordance.query.book.chapters import chapter_of
 from concordance.query.folders import folders
 from concordance.query.folders.contents import cross_references, files, overview, subfolders
 from concordance.query.folders.repository import front, name_of
-from concordance.query.index import Index
-from concordance.query.reads import BELOW
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import BELOW
 
 _MOST = 3000  # files on one page
 

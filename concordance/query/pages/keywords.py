@@ -27,14 +27,15 @@ from concordance.base.blocks import (
     counted,
 )
 from concordance.base.model import Kind, Skip, Term
-from concordance.query import keywords, sections
-from concordance.query.about import About, about
-from concordance.query.index import Index
-from concordance.query.keywords import Defined, Imported, Mentioned, Usage
-from concordance.query.publicly import public_name
+from concordance.query.index.file_model import About, about
+from concordance.query.index.repository import Index
+from concordance.query.names import file_keywords
+from concordance.query.names.file_keywords import Defined, Imported, Mentioned, Usage
+from concordance.query.names.public_names import public_name
+from concordance.query.sections import file_sections
 
 _FEW = 40  # names of a section that the map spells out
-_NAMING = (sections.PATTERNS, sections.PERFORMANCE, sections.SECURITY, sections.TESTING, sections.RELATED)
+_NAMING = (file_sections.PATTERNS, file_sections.PERFORMANCE, file_sections.SECURITY, file_sections.TESTING, file_sections.RELATED)
 
 
 def subjects(index: Index) -> list[str]:
@@ -49,10 +50,10 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 
 def _blocks(one: About) -> list[Block]:
     one.index.reads.note("words", one.path)
-    groups, uses = keywords.defined(one.symbols), keywords.usage(one)
-    imports = keywords.imported(one)
-    mentioned = keywords.mentioned(one.facts, one.index.census.has_code, keywords.sampled(one))
-    concepts = keywords.concepts(one.facts.terms, one.index.census.spread, one.index.census.read)
+    groups, uses = file_keywords.defined(one.symbols), file_keywords.usage(one)
+    imports = file_keywords.imported(one)
+    mentioned = file_keywords.mentioned(one.facts, one.index.census.has_code, file_keywords.sampled(one))
+    concepts = file_keywords.concepts(one.facts.terms, one.index.census.spread, one.index.census.read)
     found: list[Block] = [Heading(2, ["File Information"]), _information(one), Heading(2, ["Keywords Extracted"])]
     if not (groups or imports or mentioned or concepts):
         return [*found, Text([_nothing(one)])]
@@ -61,9 +62,9 @@ def _blocks(one: About) -> list[Block]:
     if imports:
         found += [Heading(3, [_brought(imports)]), Items([_import(one, row) for row in imports])]
     if mentioned:
-        found += [Heading(3, [keywords.IDENTIFIERS]), Items(_identifiers(one, mentioned))]
+        found += [Heading(3, [file_keywords.IDENTIFIERS]), Items(_identifiers(one, mentioned))]
     if concepts:
-        found += [Heading(3, [keywords.CONCEPTS]), Items([_concept(term) for term in concepts])]
+        found += [Heading(3, [file_keywords.CONCEPTS]), Items([_concept(term) for term in concepts])]
     return [
         *found,
         Heading(2, ["Keyword → Section Map"]),
@@ -103,18 +104,18 @@ def _group(one: About, names: list[Defined], uses: dict[int, Usage]) -> Items:
     members: dict[int, list[Item]] = {}
     for name, places in names:
         if len(places) == 1:
-            home = keywords.home(one, places[0])
+            home = file_keywords.home(one, places[0])
             (found if home < 0 else members.setdefault(home, [])).append(_definition(one, name, places, uses))
             continue
         inside: dict[int, list[int]] = {}
         for place in places:
-            inside.setdefault(keywords.home(one, place), []).append(place)
+            inside.setdefault(file_keywords.home(one, place), []).append(place)
         for home, some in inside.items():
             (found if home < 0 else members.setdefault(home, [])).append(_definition(one, name, some, uses))
-    homes = sorted((keywords.by_name(keywords.called(one, home)), home) for home in members)
+    homes = sorted((file_keywords.by_name(file_keywords.called(one, home)), home) for home in members)
     for _, home in homes:
         public = public_name(one.index, one.path, one.symbols[home].key)
-        found.append(Item([one.own(home, public or keywords.called(one, home))], [Items(members[home])]))
+        found.append(Item([one.own(home, public or file_keywords.called(one, home))], [Items(members[home])]))
     return Items(found)
 
 
@@ -123,7 +124,7 @@ def _definition(one: About, name: str, places: list[int], uses: dict[int, Usage]
     link, which saves a third of the page; so is a key inside of another; a namespace is nothing but its members."""
     users = _users([uses[place] for place in places if place in uses])
     first = one.symbols[places[0]]
-    alone = keywords.home(one, places[0]) < 0 and first.kind not in keywords.AROUND
+    alone = file_keywords.home(one, places[0]) < 0 and first.kind not in file_keywords.AROUND
     inner = first.kind == Kind.KEY and first.parent >= 0
     linked = (alone and not inner) or any(type(piece) is Ref for piece in users)
     meant = next((place for place in places if not one.symbols[place].declaration), places[0])
@@ -154,7 +155,7 @@ def _file(path: str) -> Ref:
 
 def _import(one: About, row: Imported) -> Item:
     pieces: list[Piece] = [
-        row.ref if row.ref and row.form not in keywords.INCLUDED else Mono(row.module),
+        row.ref if row.ref and row.form not in file_keywords.INCLUDED else Mono(row.module),
         f" L{row.line}",
     ]
     if row.alias:
@@ -168,7 +169,7 @@ def _import(one: About, row: Imported) -> Item:
 
 def _identifiers(one: About, rows: list[Mentioned]) -> list[Item]:
     """Names that are mentioned; what code uses is linked where the file's page speaks of the code."""
-    meaning = keywords.Meaning(one)
+    meaning = file_keywords.Meaning(one)
     found: list[Item] = []
     for row in rows:
         ref = meaning.ref(row.name) if not row.is_shown else None
@@ -178,11 +179,11 @@ def _identifiers(one: About, rows: list[Mentioned]) -> list[Item]:
 
 def _brought(imports: list[Imported]) -> str:
     """What the imports of a file are called: those of prose are links."""
-    return keywords.LINKS if imports and all(row.form in keywords.LINKED for row in imports) else keywords.IMPORTS
+    return file_keywords.LINKS if imports and all(row.form in file_keywords.LINKED for row in imports) else file_keywords.IMPORTS
 
 
 def _concept(term: Term) -> Item:
-    return Item([Strong(keywords.spelled(term)), f" L{term.line}", _times(term.times)])
+    return Item([Strong(file_keywords.spelled(term)), f" L{term.line}", _times(term.times)])
 
 
 def _map(
@@ -193,21 +194,21 @@ def _map(
     concepts: list[Term],
 ) -> Iterator[Item]:
     """Each section of the file's page with the keywords that it has."""
-    purpose = keywords.Words(sections.words_in(one, sections.PURPOSE))
+    purpose = file_keywords.Words(file_sections.words_in(one, file_sections.PURPOSE))
     told = [term.text for term in concepts if purpose.has(term.text)]
-    first = sections.names_in(one, sections.PURPOSE)
+    first = file_sections.names_in(one, file_sections.PURPOSE)
     heard = {name.lower() for name in first}
-    besides = [keywords.IDENTIFIERS] if mentioned else []
-    besides += [keywords.CONCEPTS] if len(told) < len(concepts) else []
+    besides = [file_keywords.IDENTIFIERS] if mentioned else []
+    besides += [file_keywords.CONCEPTS] if len(told) < len(concepts) else []
     rows: list[tuple[str, list[Piece]]] = [
-        (sections.PURPOSE, commas([*map(Mono, first), *(text for text in told if text.lower() not in heard)])),
-        (keywords.SOURCE, [", ".join(besides)]),
-        (sections.OVERVIEW, _few(sections.names_in(one, sections.OVERVIEW), groups)),
-        (keywords.ANALYSIS, [", ".join(groups)]),
-        (sections.DESIGN, _few(sections.names_in(one, sections.DESIGN), groups)),
-        (sections.DEPENDENCIES, [_brought(imports)] if imports else []),
+        (file_sections.PURPOSE, commas([*map(Mono, first), *(text for text in told if text.lower() not in heard)])),
+        (file_keywords.SOURCE, [", ".join(besides)]),
+        (file_sections.OVERVIEW, _few(file_sections.names_in(one, file_sections.OVERVIEW), groups)),
+        (file_keywords.ANALYSIS, [", ".join(groups)]),
+        (file_sections.DESIGN, _few(file_sections.names_in(one, file_sections.DESIGN), groups)),
+        (file_sections.DEPENDENCIES, [_brought(imports)] if imports else []),
     ]
-    rows += [(title, _few(sections.names_in(one, title), groups)) for title in _NAMING]
+    rows += [(title, _few(file_sections.names_in(one, title), groups)) for title in _NAMING]
     for title, pieces in rows:
         if any(pieces) and title not in one.index.book.sections_off:
             yield Item([Ref(To.FILE, one.path, title, title, False), ": ", *pieces])

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Table, Text, To, counted
 from concordance.facts.store_delta import Aspect
-from concordance.query.alphabet import Writer, ranking
-from concordance.query.index import Index
-from concordance.query.keywords import GROUPS
-from concordance.query.reads import EVERY
-from concordance.query.shards import DIGITS, OTHER, letter_of
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import EVERY
+from concordance.query.names.alphabet import Writer, ranking
+from concordance.query.names.file_keywords import GROUPS
+from concordance.query.names.shards import DIGITS, OTHER, letter_of
 
 _TOP = 50  # rows of the ranking
 

@@ -34,10 +34,11 @@ from concordance.base.blocks import (
 )
 from concordance.base.model import Bridge, Category, Trust
 from concordance.facts.store_delta import Aspect
-from concordance.query.about import ref_of
-from concordance.query.crossings import crossings
-from concordance.query.described.quoted import first_sentence, quote
-from concordance.query.index import Index
+from concordance.query.descriptions.quoted import first_sentence, quote
+from concordance.query.index.bridges import crossings
+from concordance.query.index.file_model import ref_of
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import EVERY
 from concordance.query.operators import (
     CALLED,
     CALLS,
@@ -55,8 +56,7 @@ from concordance.query.operators import (
     names,
     operator,
 )
-from concordance.query.reads import EVERY
-from concordance.query.structure import folders
+from concordance.query.sections.structure import folders
 
 _USERS = 12  # files that call an operator, named one by one
 _BOXES = 5  # kernels in a diagram

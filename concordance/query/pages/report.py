@@ -33,12 +33,12 @@ from concordance.extract.engine import language_of
 from concordance.extract.ruleset import rules
 from concordance.facts.store_delta import Aspect
 from concordance.query.folders import folders
-from concordance.query.found import SYNTAX, findings
-from concordance.query.index import Index
-from concordance.query.ledger import ledger, outline, size_of
-from concordance.query.rates import rates
-from concordance.query.reads import ANY, EVERY
-from concordance.query.ruled import ruled
+from concordance.query.index.findings import ruled
+from concordance.query.index.ledger import ledger, outline, size_of
+from concordance.query.index.repository import Index
+from concordance.query.index.rule_totals import SYNTAX, findings
+from concordance.query.index.updates.reads import ANY, EVERY
+from concordance.query.resolution_rates import rates
 
 _ROWS = 1000  # of the ledger on one page
 _REASONS = {

@@ -33,10 +33,10 @@ from concordance.extract.engine import language_of
 from concordance.extract.ruleset import rules
 from concordance.facts.store_delta import Aspect
 from concordance.query.folders.contents import folder_ref
-from concordance.query.found import findings
-from concordance.query.index import Index
-from concordance.query.reads import EVERY
-from concordance.query.ruled import ruled
+from concordance.query.index.findings import ruled
+from concordance.query.index.repository import Index
+from concordance.query.index.rule_totals import findings
+from concordance.query.index.updates.reads import EVERY
 
 _SECTIONS = {  # of a file's page, and the heading in it under which findings of a category stand
     "performance": (Section.PERFORMANCE, "Performance Notes"),

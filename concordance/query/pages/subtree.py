@@ -13,12 +13,12 @@ from math import log2
 
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Strong, Text, To, counted
 from concordance.extract.terms.terms import weight
-from concordance.query.alphabet import Writer, lettered, ranking
-from concordance.query.census import Listed
-from concordance.query.index import Index
-from concordance.query.keywords import GROUPS, is_telling
-from concordance.query.reads import NAMES_BELOW
-from concordance.query.shards import Entry, by_letter
+from concordance.query.index.census import Listed
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import NAMES_BELOW
+from concordance.query.names.alphabet import Writer, lettered, ranking
+from concordance.query.names.file_keywords import GROUPS, is_telling
+from concordance.query.names.shards import Entry, by_letter
 
 _MOST = 800  # definitions of a subtree that one alphabet holds
 _TOP = 25  # rows of a ranking

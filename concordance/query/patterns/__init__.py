@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Mono, Piece, counted
 from concordance.base.model import Skip
-from concordance.query.about import About
 from concordance.query.answers import clean
+from concordance.query.index.file_model import About
 from concordance.query.patterns import build, c, python, script
 from concordance.query.patterns.seen import Seen, Shown
 

@@ -1,0 +1,213 @@
+"""What a file defines, in a phrase: its main definition, its classes and functions by use, and what it hands on.
+
+In: a file and its outline. Out: pieces such as "defines the classes `A`, `B` and 3 more, and 12 functions". Names are
+those that other code uses most; private ones stand in only where there are no others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from concordance.base.blocks import Mono, Piece, Ref, To, counted, listed
+from concordance.base.model import File, Kind
+from concordance.facts.codec import Defined, Outline
+from concordance.facts.store_delta import Aspect
+from concordance.query.answers import clean, separator_of
+from concordance.query.index.repository import Index
+
+_GROUPS = (  # in the order in which they are told
+    (frozenset((Kind.CLASS,)), "class", "classes"),
+    (frozenset((Kind.STRUCT, Kind.UNION)), "struct", "structs"),
+    (frozenset((Kind.INTERFACE,)), "interface", "interfaces"),
+    (frozenset((Kind.ENUM,)), "enum", "enums"),
+    (frozenset((Kind.FUNCTION,)), "function", "functions"),
+    (frozenset((Kind.MACRO,)), "macro", "macros"),
+    (frozenset((Kind.TYPE,)), "type", "types"),
+    (frozenset((Kind.OPERATOR,)), "operator", "operators"),
+    (frozenset((Kind.TARGET,)), "target", "targets"),
+    (frozenset((Kind.CONSTANT,)), "constant", "constants"),
+    (frozenset((Kind.VARIABLE,)), "variable", "variables"),
+)
+_WHOLE = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION))
+_OPEN = frozenset((Kind.NAMESPACE, Kind.MODULE))
+_SHOWN = (3, 2)  # names of the first and the second group
+_SCRIPTS = frozenset(("shell", "make"))
+_C = frozenset(("c", "cpp", "cuda", "objc", "objcpp"))
+
+
+def outer(facts: Outline) -> list[tuple[int, Defined]]:
+    """The definitions that stand in nothing but namespaces, with their places."""
+    symbols = facts.symbols
+    return [
+        (place, symbol) for place, symbol in enumerate(symbols)
+        if symbol.kind not in _OPEN and (symbol.parent < 0 or _is_open(symbols, symbol.parent))
+    ]  # fmt: skip
+
+
+def _is_open(symbols: Sequence[Defined], place: int) -> bool:
+    while place >= 0:
+        if symbols[place].kind not in _OPEN:
+            return False
+        place = symbols[place].parent
+    return True
+
+
+def _is_switch(symbol: Defined) -> bool:
+    """Whether a macro stands for nothing: it guards a header, or tells another what to leave out."""
+    return symbol.kind == Kind.MACRO and not symbol.signature.partition(symbol.name)[2].strip()
+
+
+def told(index: Index, file: File, facts: Outline) -> list[tuple[int, Defined]]:
+    """The definitions worth naming, those most used by others first: the public ones, or where there are none, all."""
+    base = index.base_of(file.path)
+    rows = [
+        (place, symbol) for place, symbol in outer(facts)
+        if not symbol.declaration and not _is_switch(symbol) and not symbol.name.startswith("__")
+    ]  # fmt: skip
+    rows = [row for row in rows if row[1].public] or rows
+    last, uses = base + len(facts.symbols), {}
+    index.reads.note(Aspect.INTO, file.path)
+    for place, _ in rows:
+        users = index.graph.users(base + 1 + place)
+        uses[place] = len(users) + 100 * sum(not base <= user <= last for user, _ in users)
+    return sorted(rows, key=lambda row: (-uses[row[0]], row[0]))
+
+
+def main_definition(index: Index, file: File, facts: Outline) -> Defined | None:
+    """The definition that a file is there for: of the file's name, or the only public one of its weight."""
+    rows = [symbol for _, symbol in told(index, file, facts) if symbol.kind in _WHOLE and symbol.public]
+    if not rows:
+        return None
+    stem = _letters(file.path.rpartition("/")[2].partition(".")[0])
+    named = [symbol for symbol in rows if _letters(symbol.name) == stem]
+    if named:
+        return named[0]
+    classes = [symbol for symbol in rows if symbol.kind != Kind.FUNCTION]
+    if len(classes) == 1 and classes[0].end_line - classes[0].start_line > 0.5 * facts.metrics.lines:
+        return classes[0]
+    return rows[0] if len(rows) == 1 else None
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def groups_of(rows: Sequence[tuple[int, Defined]]) -> list[tuple[str, str, list[Defined]]]:
+    """Definitions by what they are, each name once, in the order in which they are told."""
+    found = []
+    for kinds, one, many in _GROUPS:
+        names: dict[str, Defined] = {}
+        for _, symbol in rows:
+            if symbol.kind in kinds:
+                names.setdefault(symbol.name, symbol)
+        if names:
+            found.append((one, many, list(names.values())))
+    return found
+
+
+def defines(index: Index, file: File, facts: Outline) -> list[Piece]:
+    """What it defines, or hands on from elsewhere; nothing where it does neither."""
+    groups = groups_of(told(index, file, facts))
+    heavy = [group for group in groups if group[0] not in ("constant", "variable")]
+    if not groups or not heavy or speaks_for_folder(file.path):
+        handed = hands_on(index, file, facts)
+        if handed:
+            return handed
+    if file.language in _C and sum(len(group[2]) for group in heavy) < 3 and (done := implements(file, facts)):
+        return done
+    if [group[0] for group in groups] == ["variable"] or (not heavy and file.language in _SCRIPTS):
+        return []  # a script, and what it keeps its values in
+    parts: list[list[Piece]] = []
+    for number, (one, many, symbols) in enumerate(groups[:4]):
+        shown = _SHOWN[number] if number < len(_SHOWN) else 0
+        parts.append(_named(file.path, one, many, symbols, shown))
+    if not parts:
+        return []
+    if len(parts) == 1:
+        return ["defines ", *parts[0]]
+    found: list[Piece] = ["defines "]
+    for number, part in enumerate(parts):
+        found += ([", and " if number == len(parts) - 1 else ", "] if number else []) + part
+    return found
+
+
+def _named(path: str, one: str, many: str, symbols: Sequence[Defined], shown: int) -> list[Piece]:
+    """`the classes A, B and 3 more`; `5 functions` where none is shown."""
+    if not shown:
+        return [counted(len(symbols), one, many)]
+    names: list[Piece] = [Ref(To.SYMBOL, path, s.key, s.name) for s in symbols[: shown + (len(symbols) == shown + 1)]]
+    left = len(symbols) - len(names)
+    return [f"the {one if len(symbols) == 1 else many} ", *listed([*names, *([f"{left:,} more"] if left else [])])]
+
+
+def implements(file: File, facts: Outline) -> list[Piece]:
+    """The methods that it defines for classes that are declared elsewhere."""
+    own = {symbol.key for symbol in facts.symbols if symbol.kind not in (Kind.METHOD, Kind.FUNCTION, Kind.FIELD)}
+    rows = [s for _, s in outer(facts) if s.kind == Kind.METHOD and not s.declaration]
+    owners = Counter(s.key.rpartition(".")[0] for s in rows)
+    named = [(key, times) for key, times in owners.most_common() if key and key not in own]
+    if not named:
+        declared = [s for _, s in outer(facts) if s.declaration and s.kind in _WHOLE]
+        return _declares(file, declared)
+    separator = separator_of(file.language)
+    pieces: list[Piece] = []
+    for number, (key, times) in enumerate(named[:2]):
+        short = separator.join(clean(key)[-1:])
+        pieces.append(f"{counted(times, 'method') if not number else times} of ")
+        pieces += [Mono(short), ", "]
+    pieces.pop()
+    if len(named) > 2:
+        pieces.append(f" and methods of {counted(len(named) - 2, 'more class', 'more classes')}")
+    return ["implements ", *pieces]
+
+
+def _declares(file: File, declared: Sequence[Defined]) -> list[Piece]:
+    """What it only declares; that a class is named ahead says little, where there is anything else."""
+    groups = groups_of([(0, symbol) for symbol in declared if symbol.kind == Kind.FUNCTION])
+    groups = groups or groups_of([(0, symbol) for symbol in declared])
+    if not groups:
+        return []
+    parts: list[Piece] = []
+    for number, (one, many, symbols) in enumerate(groups[:2]):
+        parts += ([" and "] if number else []) + _named(file.path, one, many, symbols, _SHOWN[number])
+    return ["declares ", *parts]
+
+
+def speaks_for_folder(path: str) -> bool:
+    """Whether a file is the one by which others bring in its folder."""
+    return path.rpartition("/")[2].partition(".")[0] in ("__init__", "index", "mod", "lib")
+
+
+def hands_on(index: Index, file: File, facts: Outline) -> list[Piece]:
+    """What a file offers that others define: the names that it brings in from files of the repository."""
+    if file.language not in ("python", "javascript", "typescript", "rust"):
+        return []
+    if not speaks_for_folder(file.path) and facts.exports is None:
+        return []
+    sources: Counter[str] = Counter()
+    names, whole = set(), False
+    offered = set(facts.exports) if facts.exports is not None else None
+    for row, target, _ in index.opened(file.path).imports:
+        name = row.alias or row.name
+        if not row.name or target is None or not target.paths or (offered is not None and name not in offered | {"*"}):
+            continue
+        sources[target.paths[0]] += 1
+        names.add(name)
+        whole = whole or row.name == "*"
+    if not sources:
+        return []
+    shown = 2 + (len(sources) == 3)
+    best: list[Piece] = [Ref(To.FILE, path, "", _module(path)) for path, _ in sources.most_common(shown)]
+    modules = listed([*best, *([f"{len(sources) - shown} more"] if len(sources) > shown else [])])
+    number = len(names - {"*"})
+    if whole:
+        return [f"re-exports {'names' if number else 'all names'} of ", *modules]
+    return [f"re-exports {counted(number, 'name')} of ", *modules]
+
+
+def _module(path: str) -> str:
+    """A file as its folder's others call it."""
+    name = path.rpartition("/")[2]
+    return path.split("/")[-2] if name.startswith("__init__.") and "/" in path else name.partition(".")[0]

@@ -1,0 +1,97 @@
+"""What READMEs and guides say of files and folders in their lists and tables: "`c10` - core library files".
+
+In: an index and a path. Out: the sentence that an entry has behind the path's name, quoted, and where. An entry is an
+item of a list or a row of a table that begins with a link to the path, or with its name as code.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+
+from concordance.base.blocks import Cite, Piece
+from concordance.facts.store_delta import Aspect
+from concordance.query.descriptions.quoted import first_sentence, is_statement, spoken
+from concordance.query.index.ledger import ledger
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import Looked, lasting
+
+GUIDES = re.compile(
+    r"(?:^|/)(?:readme|contributing|architecture|hacking|develop\w*|structure|overview|layout|index|guide|codebase\w*)"
+    r"[^/]*\.(?:md|markdown|rst|txt)$",
+    re.I,
+)
+_HEAD = (
+    r"(?:\*\*|__)?(?:\[`?(?P<label>[^\]`]+)`?\]\((?P<to>[^()\s]+)\)|``?(?P<code>[^`\s]+)``?|"
+    r"(?P<bare>[\w.-]+/[\w./-]*))(?:\*\*|__)?"
+)
+_ITEM = re.compile(rf"^(?P<indent>\s*)(?:[-*+]|\d+[.)])\s+{_HEAD}(?:\*\*)?\s*(?:--?|–|—|:)+\s+(?P<text>\S.*)$")
+_ROW = re.compile(rf"^(?P<indent>\s*)\|\s*{_HEAD}\s*\|\s*(?P<text>[^|]*\S)\s*(?:\|.*)?$")
+_LONGEST = 400_000  # letters of a guide that are looked through
+
+
+@lasting(lambda touched: not any(GUIDES.search(path) for path in touched[Aspect.TEXT]))
+def entries(index: Index) -> Mapping[str, tuple[str, int, int, str]]:
+    """By path: the guide that speaks of it, the lines, and the words. The nearest guide above the path counts, and one
+    that lies elsewhere only where there is none."""
+    found: dict[str, tuple[tuple[int, str], tuple[str, int, int, str]]] = {}
+    files = ledger(index).files
+    known = files.keys() | {folder for path in files for folder in _above(path)}
+    for guide in sorted(path for path, file in files.items() if not file.skip and GUIDES.search(path)):
+        text = index.runners.text(guide).decode("utf-8", "replace")[:_LONGEST]
+        home = guide.rpartition("/")[0]
+        for named, first, last, words in _items(text):
+            path = _meant(named, home, known)
+            if not path or path == guide or not is_statement(first_sentence(words, "markdown")):
+                continue
+            is_above = not home or path == home or path.startswith(f"{home}/")
+            rank = (-home.count("/") - bool(home) if is_above else 1, guide)
+            if path not in found or rank < found[path][0]:
+                found[path] = (rank, (guide, first, last, words))
+    return Looked(index.reads, "entry", {path: row for path, (_, row) in found.items()})
+
+
+def _above(path: str) -> Iterator[str]:
+    while path := path.rpartition("/")[0]:
+        yield path
+
+
+def _items(text: str) -> Iterator[tuple[tuple[str, ...], int, int, str]]:
+    """Each entry: what it may name, its lines and its words."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        match = _ITEM.match(line) or _ROW.match(line)
+        if match is None:
+            continue
+        words, last = match["text"], number
+        while not line.lstrip().startswith("|") and last + 1 < len(lines):
+            following = lines[last + 1]
+            inside = len(following) - len(following.lstrip()) > len(match["indent"])
+            if not following.strip() or not inside or re.match(r"\s*(?:[-*+]|\d+[.)])\s", following):
+                break
+            words, last = f"{words} {following.strip()}", last + 1
+        named = tuple(name for name in (match["to"], match["code"], match["bare"], match["label"]) if name)
+        yield named, number + 1, last + 1, words
+
+
+def _meant(named: tuple[str, ...], folder: str, known: set[str]) -> str:
+    """The path that an entry names: relative to the guide's folder, or to the root."""
+    for name in named:
+        bare = name.partition("#")[0].strip()
+        if not bare or "://" in bare or bare in (".", "./"):
+            continue
+        for base in dict.fromkeys((folder, "") if "/" in bare else (folder,)):
+            path = posixpath.normpath(posixpath.join(base, bare.lstrip("/"))).strip("/")
+            if path in known:
+                return path
+    return ""
+
+
+def entry(index: Index, path: str) -> list[Piece]:
+    """What a guide says of a path, quoted; nothing where none does."""
+    row = entries(index).get(path)
+    if row is None:
+        return []
+    guide, first, last, words = row
+    return ["“", *spoken(first_sentence(words, "markdown")), "”", Cite(guide, first, last if last != first else 0)]

@@ -1,0 +1,122 @@
+"""How a document opens: its first paragraphs, as the author wrote them, without badges, pictures and headings.
+
+In: the path of a Markdown or reStructuredText document. Out: the text of its first paragraphs and lists, with the
+lines on which they stand. What a README says first is what a repository or a folder is, in its own words.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from concordance.base.blocks import Block, Cite, Doc, Quote
+from concordance.query.descriptions.quoted import is_statement, lines_of
+from concordance.query.index.ledger import ledger, outline
+from concordance.query.index.repository import Index
+from concordance.query.markup import markdown
+
+_MOST = 900  # letters, after which no further paragraph is begun
+_LARGEST = 300_000
+_PICTURE = re.compile(
+    r"!?\[!?\[?[^\]]{0,400}\]?\([^()]*+\)\]?(?:\([^()]*+\))?|!\[[^\]]{0,400}+\]\[[^\]]{0,400}+\]|"
+    r"\[!\[.{0,400}?\]\]?\[[^\]]{0,400}+\]|\[!\[[^\]]{0,400}+\]\[[^\]]{0,400}+\]\]\([^()]*+\)"
+)
+_SKIPPED = re.compile(r"\s*(?:<|\||:?-{3,}|={3,}|\.\. |\[[^\]]+\]:|#|\+-|```|~~~|\{%|:\w+:)")
+_ATX = re.compile(r"\s{0,3}#{1,6}\s")
+_RULE = re.compile(r"([=~^#*+\"'`_-])\1{2,}\s*\Z")
+
+
+class Opening(NamedTuple):
+    """The first words of a document."""
+
+    path: str
+    text: str
+    first: int
+    last: int
+    language: str
+
+    def block(self) -> Block:
+        """The words as a quotation."""
+        return Quote([Doc(markdown(self.text, self.language))])
+
+    def cite(self) -> Cite:
+        """The lines they stand on."""
+        return Cite(self.path, self.first, self.last)
+
+
+def opening(index: Index, path: str) -> Opening | None:
+    """The first paragraphs of a document, or of what a source file says of itself; None where it says nothing."""
+    file = ledger(index).files[path]
+    if file.language in ("markdown", "rst", "text"):
+        text = index.runners.text(path, _LARGEST).decode("utf-8", "replace").replace("\r\n", "\n")
+        return _of_document(path, text, file.language)
+    words = outline(index, path).doc
+    if not words:
+        return None
+    short = _shortened(words)
+    first, last = lines_of(index, path, short)
+    return Opening(path, short, first, last, file.language)
+
+
+def _shortened(words: str) -> str:
+    """The first paragraphs, whole."""
+    found = ""
+    for paragraph in re.split(r"\n[ \t]*\n", words.strip()):
+        if found and len(found) + len(paragraph) > _MOST and not found.rstrip().endswith(":"):
+            break
+        found = f"{found}\n\n{paragraph}" if found else paragraph
+    return found
+
+
+def _of_document(path: str, text: str, language: str) -> Opening | None:
+    lines = text.split("\n")
+    kept: list[str] = []
+    first = last = 0
+    for number, paragraph in _paragraphs(lines):
+        words = "\n".join(paragraph)
+        if kept and _is_heading(paragraph):
+            break
+        if not _is_prose(paragraph):
+            if kept and not kept[-1].rstrip().endswith(":"):
+                break
+            continue
+        if not kept and not is_statement(_PICTURE.sub("", words)):
+            continue
+        if kept and sum(map(len, kept)) + len(words) > _MOST and not kept[-1].rstrip().endswith(":"):
+            break
+        kept.append(words)
+        first, last = first or number, number + len(paragraph) - 1
+    return (
+        Opening(path, "\n\n".join(kept), first, last, "markdown" if language == "text" else language) if kept else None
+    )
+
+
+def _paragraphs(lines: list[str]) -> list[tuple[int, list[str]]]:
+    """Stretches between empty lines, each with the number of its first line; what is fenced is left out."""
+    found: list[tuple[int, list[str]]] = []
+    fence = comment = False
+    for number, line in enumerate(lines, 1):
+        if line.lstrip().startswith(("```", "~~~")):
+            fence = not fence
+            continue
+        comment = (comment or "<!--" in line) and "-->" not in line
+        if fence or comment or not line.strip() or line.strip().endswith("-->"):
+            found.append((0, []))
+            continue
+        begins = not found or not found[-1][1] or _ATX.match(line) or _ATX.match(found[-1][1][-1])
+        if begins or (_RULE.match(line.strip()) and len(found[-1][1]) > 1):
+            found.append((number, []))
+        found[-1][1].append(line.rstrip())
+    return [row for row in found if row[1]]
+
+
+def _is_heading(paragraph: list[str]) -> bool:
+    return paragraph[0].lstrip().startswith("#") or (
+        len(paragraph) > 1 and _RULE.match(paragraph[1].strip()) is not None
+    )
+
+
+def _is_prose(paragraph: list[str]) -> bool:
+    if _is_heading(paragraph) or _SKIPPED.match(paragraph[0]) or _RULE.match(paragraph[0].strip()):
+        return False
+    return bool(re.search(r"\w", _PICTURE.sub("", " ".join(paragraph))))

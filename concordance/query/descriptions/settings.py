@@ -1,0 +1,143 @@
+"""What a file of settings or of a build says, in a phrase: its jobs, its targets, its keys.
+
+In: a file and its outline. Out: pieces such as "workflow `pull`, on push: the jobs `a`, `b` and 12 more". What a file
+calls its description is its author's words, and is quoted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from concordance.base.blocks import Cite, Mono, Piece, Ref, To, counted, listed
+from concordance.base.model import File, Kind
+from concordance.extract.engine import language_of
+from concordance.facts.codec import Defined, Outline
+from concordance.query.descriptions.quoted import is_statement, spoken
+from concordance.query.index.repository import Index
+
+_SHOWN = 3
+_DESCRIBED = frozenset(("description", "about", "summary"))
+
+
+def settings(index: Index, file: File, facts: Outline) -> list[Piece]:
+    """What a file of settings or of a build is for; nothing where it has no keys and no targets."""
+    way: Callable[[File, Outline], list[Piece]]
+    if file.language == "cmake":
+        way = _cmake
+    elif file.language in ("make", "starlark", "dockerfile"):
+        way = _targets
+    else:
+        way = _workflow if _jobs(facts) else _keys
+    return way(file, facts)
+
+
+def _top(facts: Outline, *kinds: str) -> list[Defined]:
+    return [symbol for symbol in facts.symbols if symbol.parent < 0 and (not kinds or symbol.kind in kinds)]
+
+
+def _below(facts: Outline, name: str) -> list[Defined]:
+    """The keys below a key of the top."""
+    place = next((n for n, s in enumerate(facts.symbols) if s.parent < 0 and s.name == name), -1)
+    return [symbol for symbol in facts.symbols if symbol.parent == place] if place >= 0 else []
+
+
+def _value(symbol: Defined) -> str:
+    return symbol.signature.partition(" = ")[2].strip().strip("\"'")
+
+
+def _names(path: str, symbols: list[Defined], shown: int = _SHOWN) -> list[Piece]:
+    """Names in a row: all of few, the first of many and how many more there are."""
+    distinct = list({symbol.name: symbol for symbol in symbols}.values())
+    few = distinct[: shown + (len(distinct) == shown + 1)]
+    left = len(distinct) - len(few)
+    names: list[Piece] = [Ref(To.SYMBOL, path, symbol.key, symbol.name) for symbol in few]
+    return listed([*names, *([f"{left:,} more"] if left else [])])
+
+
+# --- YAML, JSON, TOML, INI
+
+
+def _jobs(facts: Outline) -> bool:
+    return bool(_below(facts, "jobs"))
+
+
+def _workflow(file: File, facts: Outline) -> list[Piece]:
+    """A workflow: its name, when it runs, its jobs."""
+    jobs = _below(facts, "jobs")
+    named = next((s for s in _top(facts) if s.name == "name" and _value(s)), None)
+    events = _below(facts, "on") or _below(facts, "true")  # YAML 1.1 reads `on` as true
+    on = next((s for s in _top(facts) if s.name == "on"), None)
+    found: list[Piece] = ["workflow"]
+    if named is not None:
+        found += [" ", Mono(_value(named)), Cite(file.path, named.line)]
+    if events:
+        found += [", on ", *listed([Mono(symbol.name) for symbol in events])]
+    elif on is not None and re.fullmatch(r"[\w-]+", _value(on)):
+        found += [", on ", Mono(_value(on))]
+    return [*found, f": the job{'s' if len(jobs) > 1 else ''} ", *_names(file.path, jobs)]
+
+
+def _keys(file: File, facts: Outline) -> list[Piece]:
+    """Settings or data: what they call their description, else their keys."""
+    top = _top(facts)
+    for symbol in [*top, *_below(facts, "project"), *_below(facts, "package"), *_below(facts, "metadata")]:
+        if symbol.name.lower() in _DESCRIBED and is_statement(_value(symbol)):
+            return ["“", *spoken(_value(symbol)), "”", Cite(file.path, symbol.line)]
+    if not top:
+        return []
+    title = language_of(file.language).title
+    times = re.search(r"\((\d+) times\)", top[0].signature)
+    if times:
+        return [f"{title}, {times[1]} entries of ", Ref(To.SYMBOL, file.path, top[0].key, top[0].name)]
+    count = len({symbol.name for symbol in top})
+    return [f"{title} with {'the key' if count == 1 else 'the keys'} ", *_names(file.path, top)]
+
+
+# --- builds
+
+
+def _cmake(file: File, facts: Outline) -> list[Piece]:
+    """What a CMake file makes, defines, adds or sets."""
+    parts: list[list[Piece]] = []
+    targets = _top(facts, Kind.TARGET)
+    if targets:
+        parts.append(["builds ", *_names(file.path, targets)])
+    functions = [s for s in facts.symbols if s.kind in (Kind.FUNCTION, Kind.MACRO)]
+    if functions:
+        parts.append(["defines ", *_names(file.path, functions)])
+    added = [row for row in facts.imports if "subdirectory" in row.form or row.module.endswith("/CMakeLists.txt")]
+    if added:
+        parts.append([f"adds {counted(len(added), 'subfolder')}"])
+    options = [s for s in facts.symbols if s.kind == Kind.VARIABLE and s.signature.lower().startswith("option(")]
+    if options:
+        parts.append([f"offers {counted(len(options), 'option')}"])
+    if not parts:
+        variables = [s for s in facts.symbols if s.kind == Kind.VARIABLE]
+        if variables:
+            parts.append(["sets ", *_names(file.path, variables)])
+    return _joined(parts[:3])
+
+
+def _targets(file: File, facts: Outline) -> list[Piece]:
+    """What a Make, Bazel, Buck or Docker file makes and defines."""
+    parts: list[list[Piece]] = []
+    targets = [s for s in facts.symbols if s.kind == Kind.TARGET]
+    if targets:
+        verb = "builds the stages " if file.language == "dockerfile" and len(targets) > 1 else "builds "
+        parts.append([verb, *_names(file.path, targets)])
+    functions = [s for s in _top(facts) if s.kind in (Kind.FUNCTION, Kind.MACRO)]
+    if functions:
+        parts.append(["defines ", *_names(file.path, functions)])
+    if not parts:
+        variables = [s for s in _top(facts) if s.kind in (Kind.VARIABLE, Kind.CONSTANT)]
+        if variables:
+            parts.append(["sets ", *_names(file.path, variables)])
+    return _joined(parts[:3])
+
+
+def _joined(parts: list[list[Piece]]) -> list[Piece]:
+    found: list[Piece] = []
+    for number, part in enumerate(parts):
+        found += ([" and " if len(parts) == 2 else ", "] if number else []) + part
+    return found

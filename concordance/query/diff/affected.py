@@ -1,0 +1,210 @@
+"""Who is affected by a change: tests to run, and pages of the book to read again.
+
+In: what became of definitions and files, and the store, which is that of the work tree. Out: rows, most affected first.
+Definitions are looked up in the store by their paths and names: tests and users are those of the work tree.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from concordance.base.blocks import Ref, To
+from concordance.base.model import RUN, TYPES, Category
+from concordance.query.answers import full_name
+from concordance.query.diff.comparison import Comparison
+from concordance.query.diff.parts import Part
+from concordance.query.diff.rows import Row, Symbols
+from concordance.query.index.reachability import command, places, reached, reasons
+from concordance.query.index.repository import Index
+
+_EDGES = 1_000_000  # that the walk to tests looks at: a few tenths of a second
+_RUN = frozenset((*RUN, *TYPES))
+_WEIGHTS = {"removed": 3.0, "signature": 3.0, "renamed": 3.0, "moved": 2.0, "added": 2.0, "value": 1.0, "body": 1.0,
+            "doc": 1.0, "changed": 0.5, "gained": 0.5, "lost": 0.5}  # fmt: skip
+_SEEN = frozenset(("removed", "signature", "renamed", "moved", "value"))  # what users of a definition see
+_REASONS = 4  # that are said of one page
+_SHARE = 0.25  # of what its files weigh, that a folder's page does
+
+
+class Store:
+    """Definitions of both sides in the store of the work tree."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._keys: dict[str, dict[str, int]] = {}
+
+    def ids(self, parts: Iterable[Part | None]) -> list[int]:
+        """The ids that definitions have in the store: of one on both sides, of the first that is there."""
+        for part in parts:
+            found = self._by_key(part.path).get(part.key) if part is not None else None
+            if found is not None:
+                return [found]
+        return []
+
+    def _by_key(self, path: str) -> dict[str, int]:
+        if path not in self._keys:
+            self._keys[path] = {place.key: place.id for place in self._index.facts.symbols_in(path)}
+        return self._keys[path]
+
+
+class Tests(NamedTuple):
+    """Tests that were changed, and tests that may run what was."""
+
+    touched: list[Row]
+    may_run: list[Row]
+    note: str
+
+
+def tests(index: Index, comparison: Comparison, symbols: Symbols) -> Tests:
+    """The tests of a change, nearest first."""
+    touched = [
+        Row("changed", "test", one.after.path, one.after.qualified, {"line": one.before.line}, {"line": one.after.line},
+            ", ".join(one.what) or "moved or renamed")
+        for one in symbols.changed if one.after.test
+    ]  # fmt: skip
+    touched += [
+        Row("added", "test", one.path, one.qualified, None, {"line": one.line}) for one in symbols.added if one.test
+    ]
+    touched += [
+        Row("removed", "test", one.path, one.qualified, {"line": one.line}) for one in symbols.removed if one.test
+    ]
+    store = Store(index)
+    starts: dict[int, None] = {}
+    for one in symbols.changed:
+        if set(one.what) != {"doc"} and one.after.kind in _RUN and not one.after.test:
+            starts.update(dict.fromkeys(store.ids((one.after, one.before))))
+    for part in (*symbols.added, *symbols.removed):
+        if part.kind in _RUN and not part.test:
+            starts.update(dict.fromkeys(store.ids((part,))))
+    found, walk = reached(index, list(starts), Category.TEST, _EDGES)
+    known = places(index, (row.id for row in found))
+    own = {(row.path, row.qualified) for row in touched}
+    rows = []
+    for row, why in zip(found, reasons(index, found, walk), strict=True):
+        place = known[row.id]
+        name = full_name(place) if place.name else ""
+        if (place.path, name) not in own:
+            after = {"line": place.line, "run": command(index, place), "steps": row.steps}
+            rows.append(Row("may run", "test", place.path, name, None, after, why))
+    note = "" if walk.whole else f"the search ended after {_EDGES:,} uses: tests farther away are left out"
+    return Tests(sorted(touched, key=lambda row: (row.path, row.qualified)), rows, note)
+
+
+# --- pages
+
+
+class Reread:
+    """Collects how much each page is affected, and why."""
+
+    def __init__(self) -> None:
+        self.scores: Counter[Ref] = Counter()
+        self.whys: dict[Ref, Counter[str]] = {}
+
+    def add(self, ref: Ref, score: float, why: str) -> None:
+        """One reason more."""
+        self.scores[ref] += score  # type: ignore[assignment]
+        self.whys.setdefault(ref, Counter())[why] += 1
+
+    def rows(self) -> list[tuple[Ref, str]]:
+        """Pages with their reasons, most affected first."""
+        ordered = sorted(self.scores, key=lambda ref: (-self.scores[ref], ref))
+        return [(ref, _reasons(self.whys[ref])) for ref in ordered]
+
+
+def _reasons(whys: Counter[str]) -> str:
+    said = [_times(why, count) for why, count in whys.most_common(_REASONS)]
+    more = len(whys) - _REASONS
+    return "; ".join([*said, f"{more:,} more reasons"] if more > 0 else said)
+
+
+def _times(why: str, count: int) -> str:
+    return (
+        f"{why} ({count:,} times)"
+        if count > 1 and why.startswith("uses")
+        else f"{count:,} × {why}"
+        if count > 1
+        else why
+    )
+
+
+def pages(
+    index: Index, comparison: Comparison, files: Sequence[Row], symbols: Symbols, folders: Sequence[Row]
+) -> list[tuple[Ref, str]]:
+    """The pages to read again: of files that changed, of who uses what changed, and of the folders around."""
+    found = Reread()
+    after = comparison.sides[1].entries
+    there = _folders(after)
+    weights: Counter[str] = Counter()
+    for row in files:
+        if row.path in after:
+            score = _WEIGHTS.get(row.change, 0.5)
+            found.add(
+                Ref(To.FILE, row.path), score, f"the file is {row.change}" if row.change != "changed" else _own(row)
+            )
+        if row.change in ("added", "removed", "renamed"):
+            home = _nearest(row.path, there)
+            found.add(Ref(To.FOLDER, home), 2.0, f"a file {row.change}")
+        weights[row.path] += 1
+    for row in symbols.rows:
+        if row.path in after:
+            found.add(Ref(To.FILE, row.path), _WEIGHTS[row.change], _SAID[row.change])
+        weights[row.path] += 1
+    for row in folders:
+        ends = (row.after or row.before or {}).values()
+        for folder in {str(end) for end in ends if isinstance(end, str)}:
+            home = _nearest(f"{folder}/x" if folder != "." else "x", there)
+            found.add(Ref(To.FOLDER, home), 2.0, f"a dependency {row.change}: {row.qualified}")
+    for path, weight in weights.items():
+        found.add(Ref(To.FOLDER, _nearest(path, there)), _SHARE * weight, "a file in it changed")
+    _users(index, comparison, symbols, found)
+    return found.rows()
+
+
+_SAID = {"removed": "definition removed", "added": "definition added", "signature": "signature changed",
+         "renamed": "definition renamed", "moved": "definition moved here", "value": "value changed",
+         "body": "body changed", "doc": "documentation changed"}  # fmt: skip
+
+
+def _own(row: Row) -> str:
+    return row.why or "the text changed"
+
+
+def _nearest(path: str, folders: frozenset[str]) -> str:
+    """The folder of a path, or what is left of it."""
+    folder = path.rpartition("/")[0]
+    while folder not in folders:
+        folder = folder.rpartition("/")[0]
+    return folder
+
+
+def _folders(paths: Iterable[str]) -> frozenset[str]:
+    found = {""}
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return frozenset(found)
+
+
+def _users(index: Index, comparison: Comparison, symbols: Symbols, found: Reread) -> None:
+    """Adds the pages of who uses what looks otherwise now."""
+    store, after = Store(index), comparison.sides[1].entries
+    seen: list[tuple[list[int], str, str, str]] = []
+    moved = {(row.path, row.qualified): row.change for row in symbols.rows if row.change in ("moved", "renamed")}
+    for one in symbols.changed:
+        change = moved.get((one.after.path, one.after.qualified)) or next((w for w in one.what if w in _SEEN), "")
+        if change:
+            seen.append((store.ids((one.after, one.before)), one.after.qualified, change, one.after.path))
+    seen += [(store.ids((part,)), part.qualified, "removed", part.path) for part in symbols.removed]
+    for ids, name, change, home in seen:
+        users = {index.path_of(user) for identity in ids for user, _, _ in index.facts.users(identity)}
+        for path in sorted(users - {home}):
+            if path in after:
+                found.add(Ref(To.FILE, path), 0.5, f"uses {name}, {_NOW[change]}")
+
+
+_NOW = {"removed": "which is gone", "signature": "whose signature changed", "renamed": "which has this name now",
+        "moved": "which moved", "value": "whose value changed"}  # fmt: skip

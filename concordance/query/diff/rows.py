@@ -1,0 +1,239 @@
+"""The answer as rows: each thing that changed, with where it was and where it is.
+
+In: a `Comparison`. Out: `Row`s in sections. One symbol may have several rows: it moved, and its signature changed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from concordance.base.model import Category, File, Finding, Skip
+from concordance.extract import ruleset
+from concordance.query.diff.across import Elsewhere, elsewhere
+from concordance.query.diff.comparison import Comparison, FilePair, Read
+from concordance.query.diff.needs import Turned
+from concordance.query.diff.parts import Part
+from concordance.query.diff.within import Changed, differs
+from concordance.query.index.findings import ruled
+from concordance.query.index.repository import Index
+
+Place = dict[str, object]
+
+
+class Row(NamedTuple):
+    """One thing that changed."""
+
+    change: str
+    kind: str
+    path: str  # where it is, or was, where it is no more
+    qualified: str = ""
+    before: Place | None = None
+    after: Place | None = None
+    why: str = ""
+
+
+class Symbols(NamedTuple):
+    """What became of definitions."""
+
+    rows: list[Row]
+    changed: list[Changed]  # those on both sides that differ, moved or have another name
+    removed: list[Part]
+    added: list[Part]
+
+
+# --- files
+
+
+def files(comparison: Comparison) -> list[Row]:
+    """Files added, removed, renamed, changed; and those that could not be compared."""
+    rows = [_file(pair) for pair in comparison.pairs]
+    rows += [Row("not compared", "file", one.path, why=one.reason) for one in comparison.unread]
+    return sorted(rows, key=lambda row: (_FILES.index(row.change), row.path))
+
+
+_PROSE = frozenset((Category.DOCUMENTATION, Category.DATA))
+_FILES = ("added", "removed", "renamed", "changed", "not compared")
+
+
+def _file(pair: FilePair) -> Row:
+    before, after = pair.before, pair.after
+    old, new = (_ledger(read.file) if read is not None else None for read in (before, after))
+    if before is None or after is None:
+        read = after or before
+        assert read is not None  # noqa: S101 - it is on one side
+        return Row(
+            "removed" if after is None else "added", _kind(read.file), read.file.path, "", old, new, _why(read.file)
+        )
+    moved = before.file.path != after.file.path
+    why = ""
+    if before.file.skip != after.file.skip:
+        why = f"{_state(before.file)} before, {_state(after.file)} now"
+    elif after.file.skip:
+        why = after.file.note if before.file.note == after.file.note else f"{before.file.note} → {after.file.note}"
+    elif moved and before.file.digest == after.file.digest:
+        why = "the same content"
+    elif before.doc.split() != after.doc.split():
+        why = "what it says of itself"
+    if pair.outside and after.file.category not in _PROSE:
+        why = f"{why}; code outside of definitions" if why else "code outside of definitions"
+    return Row("renamed" if moved else "changed", _kind(after.file), after.file.path, "", old, new, why)
+
+
+def _ledger(file: File) -> Place:
+    return {"path": file.path, "lines": file.lines, "size": file.size, "language": file.language}
+
+
+def _kind(file: File) -> str:
+    return str(file.skip) if file.skip in (Skip.SYMLINK, Skip.SUBMODULE) else "file"
+
+
+def _state(file: File) -> str:
+    return str(file.skip).replace("_", " ") if file.skip else "text"
+
+
+def _why(file: File) -> str:
+    return file.note if file.skip else ""
+
+
+# --- definitions
+
+
+def symbols(comparison: Comparison) -> Symbols:
+    """Definitions added, removed, moved, renamed, and what changed of the others."""
+    found = elsewhere([pair.gone for pair in comparison.pairs], comparison.renamed)
+    changed = [one for pair in comparison.pairs for one in pair.changed]
+    rows = [_on_both("moved", *one, f"from {_spot(*one)}") for one in found.moved]
+    rows += [_on_both("renamed", *one, f"from {_spot(*one)}") for one in found.renamed]
+    pairs = [*found.moved, *found.renamed, *found.inside]
+    changed += [Changed(before, after, differs(before, after)) for before, after in pairs]
+    rows += [row for one in changed for row in _differences(one)]
+    rows += [Row("removed", _sort(part), part.path, part.qualified, _place(part), None) for part in found.removed]
+    rows += [Row("added", _sort(part), part.path, part.qualified, None, _place(part)) for part in found.added]
+    rows.sort(key=_order)
+    shown = [one for one in changed if one.what or (one.before, one.after) in _pairs(found)]
+    return Symbols(rows, shown, found.removed, found.added)
+
+
+def _pairs(found: Elsewhere) -> set[tuple[Part, Part]]:
+    return {*found.moved, *found.renamed}
+
+
+def _order(row: Row) -> tuple[str, int, str]:
+    place = row.after or row.before or {}
+    line = place.get("line")
+    return row.path, line if isinstance(line, int) else 0, row.change
+
+
+def _sort(part: Part) -> str:
+    return part.kind
+
+
+def _spot(before: Part, after: Part) -> str:
+    """Where something was, as far as it is elsewhere now."""
+    if before.path == after.path:
+        return before.qualified
+    return before.path if before.qualified == after.qualified else f"{before.path} ({before.qualified})"
+
+
+def _place(part: Part) -> Place:
+    return {"path": part.path, "line": part.line, "end_line": part.end_line, "signature": part.signature}
+
+
+def _on_both(change: str, before: Part, after: Part, why: str) -> Row:
+    return Row(change, after.kind, after.path, after.qualified, _place(before), _place(after), why)
+
+
+def _differences(one: Changed) -> Iterator[Row]:
+    before, after = one.before, one.after
+    for what in one.what:
+        row = _on_both(what, before, after, "")
+        if what == "doc":
+            row = row._replace(
+                before={**(row.before or {}), "doc": before.doc}, after={**(row.after or {}), "doc": after.doc},
+                why="written now" if not before.doc else "no longer documented" if not after.doc else "",
+            )  # fmt: skip
+        elif what == "signature" and before.kind != after.kind:
+            row = row._replace(why=f"a {before.kind} before")
+        yield row
+
+
+# --- dependencies, cycles, findings
+
+
+def turned(found: Iterable[Turned], kind: str) -> list[Row]:
+    """Dependencies that came or went."""
+    rows = []
+    for one in found:
+        place: Place = {"from": one.members[0] or ".", "to": one.members[1] or "."}
+        if one.line:
+            place["line"] = one.line
+        change, name = "gained" if one.gained else "lost", one.members[0] or "."
+        before, after = (None, place) if one.gained else (place, None)
+        rows.append(Row(change, kind, name, f"{name} → {place['to']}", before, after, one.why))
+    return rows
+
+
+def dependencies(found: list[Turned], comparison: Comparison) -> list[Row]:
+    """Dependencies between files that came or went; it is said where only the file that is meant did."""
+    rows, changed = [], {read.file.path for pair in comparison.pairs for read in (pair.before, pair.after) if read}
+    after = comparison.sides[1].entries
+    for one, row in zip(found, turned(found, "dependency"), strict=True):
+        user, target = one.members
+        told = row.why
+        if user not in changed:
+            why = "its import leads here now" if one.gained else "its import leads elsewhere now"
+            if not one.gained and target not in after:
+                why = (
+                    f"{target} is renamed, and the import is not"
+                    if target in comparison.renamed
+                    else f"{target} is gone"
+                )
+            told = f"{user} itself did not change: {why}"
+        rows.append(row._replace(why=told))
+    return rows
+
+
+def rings(found: Iterable[Turned]) -> list[Row]:
+    """Cycles that came, grew, shrank or went."""
+    rows = []
+    for one in found:
+        before: Place | None = {"files": list(one.before)} if one.before else None
+        after: Place | None = {"files": list(one.members)} if one.members else None
+        path = (one.members or one.before)[0]
+        rows.append(Row("gained" if one.gained else "lost", "cycle", path, "", before, after, one.why))
+    return rows
+
+
+def findings(index: Index, comparison: Comparison) -> list[Row]:
+    """What rules say now and did not before, and the other way round; a finding that only moved is none."""
+    rows = []
+    for pair in comparison.pairs:
+        old, new = _said(index, pair.before), _said(index, pair.after)
+        for change, here, there in (("gained", new, old), ("lost", old, new)):
+            left = Counter({key: len(found) for key, found in there.items()})
+            for key, found in here.items():
+                for finding in found[left[key] :]:
+                    read = pair.after if change == "gained" else pair.before
+                    assert read is not None  # noqa: S101 - it has findings
+                    place: Place = {
+                        "path": read.file.path, "line": finding.line, "rule": finding.by, "severity": finding.severity,
+                    }  # fmt: skip
+                    sides = (None, place) if change == "gained" else (place, None)
+                    rows.append(
+                        Row(change, "finding", read.file.path, finding.subject, sides[0], sides[1], finding.message)
+                    )
+    return rows
+
+
+def _said(index: Index, read: Read | None) -> Mapping[tuple[str, str], list[Finding]]:
+    """What is said of a file, without what its owners turned off."""
+    found: dict[tuple[str, str], list[Finding]] = {}
+    if read is None or not read.findings:
+        return found
+    silent = ruleset.rules().keys() - {rule.id for rule in ruled(index).checked(read.file.language, read.file.path)}
+    for one in read.findings:
+        if one.by not in silent:
+            found.setdefault((one.by, one.message), []).append(one)
+    return found

@@ -1,0 +1,335 @@
+"""What changed between two revisions, as an answer: rows for programs, and a page for people.
+
+In: a `Comparison` and the store. Out: `Told`. The page says what was compared and how, then files, definitions by file,
+dependencies, cycles, tests, findings, and the pages to read again. What it folds together it counts; rows have it all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from concordance.base.blocks import (
+    Block,
+    Heading,
+    Item,
+    Items,
+    Mono,
+    Page,
+    Piece,
+    Ref,
+    Strong,
+    Text,
+    To,
+    commas,
+    counted,
+)
+from concordance.base.model import Kind
+from concordance.collect.revisions import Side, is_same
+from concordance.query.answers import rank_of
+from concordance.query.diff import affected, needs, rows
+from concordance.query.diff.comparison import Comparison
+from concordance.query.diff.depends import Depends
+from concordance.query.diff.rows import Row
+from concordance.query.index.repository import Index
+
+_MANY = 12  # of one sort in one file, of keys and the like, that are named
+_LISTED = 200  # rows of a section that are listed
+_NAMED = 30  # test files
+_SMALL = frozenset((Kind.KEY, Kind.HEADING, Kind.LABEL, Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
+_VERBS = {"signature": "signature", "value": "value", "doc": "documentation", "body": "body"}
+
+
+class Told(NamedTuple):
+    """The answer."""
+
+    comparison: Comparison
+    files: list[Row]
+    symbols: list[Row]
+    dependencies: list[Row]
+    folders: list[Row]
+    cycles: list[Row]
+    touched: list[Row]
+    may_run: list[Row]
+    findings: list[Row]
+    pages: list[tuple[Ref, str]]
+    notes: list[str]
+
+
+def told(index: Index, comparison: Comparison) -> Told:
+    """Puts the answer together."""
+    files, symbols = rows.files(comparison), rows.symbols(comparison)
+    before, after = Depends(index, comparison).webs()
+    renamed = comparison.renamed
+    dependencies = rows.dependencies(needs.files_turned(before, after, renamed), comparison)
+    folders = rows.turned(needs.folders_turned(before, after, renamed), "folder dependency")
+    cycles = rows.rings(needs.cycles_turned(before, after, renamed))
+    tests = affected.tests(index, comparison, symbols)
+    pages = affected.pages(index, comparison, files, symbols, folders)
+    return Told(
+        comparison, files, symbols.rows, dependencies, folders, cycles, tests.touched, tests.may_run,
+        rows.findings(index, comparison), pages, _notes(comparison, tests.note),
+    )  # fmt: skip
+
+
+def _notes(comparison: Comparison, more: str) -> list[str]:
+    one, other = comparison.sides
+    names = [f"{side.name} ({side.commit[:12]})" if side.commit else side.name for side in (one, other)]
+    notes = [
+        f"{names[0]}, {counted(len(one.entries), 'file')}, and {names[1]}, {counted(len(other.entries), 'file')}: "
+        f"{counted(len(comparison.pairs), 'file differs', 'files differ')}. Dependencies are imports and includes that "
+        "lead to a file of the repository; those of folders and cycles are what a file needs when it is loaded."
+    ]
+    if not any(_is_here(comparison, side) for side in (one, other)):
+        notes.append(
+            "Tests that may run what changed, and who uses it, are those of the work tree, which is neither side."
+        )
+    if comparison.slim:
+        notes.append(
+            "So much was added or removed that a definition counts as moved only where all of its text is the same."
+        )
+    if comparison.ruff_problem:
+        notes.append(f"Python files were not checked by ruff: {comparison.ruff_problem}")
+    return [*notes, *([more] if more else [])]
+
+
+def _is_here(comparison: Comparison, side: Side) -> bool:
+    """Whether a side has the files of the work tree."""
+    here = comparison.here.entries
+    return side.entries.keys() == here.keys() and all(
+        is_same(entry, here[path]) for path, entry in side.entries.items()
+    )
+
+
+def all_rows(answer: Told, addresses: dict[Ref, str]) -> list[Row]:
+    """Every row."""
+    pages = [
+        Row("re-read", "page", ref.path, addresses[ref], None, {"page": addresses[ref]}, why)
+        for ref, why in answer.pages
+    ]
+    return [
+        *answer.files, *answer.symbols, *answer.dependencies, *answer.folders, *answer.cycles, *answer.touched,
+        *answer.may_run, *answer.findings, *pages,
+    ]  # fmt: skip
+
+
+# --- the page
+
+
+def page(answer: Told) -> Page:
+    """The answer for people."""
+    one, other = answer.comparison.sides
+    blocks: list[Block] = [Text([note]) for note in answer.notes]
+    blocks.append(Text(_summary(answer)))
+    blocks += _section("Files", _files(answer))
+    blocks += _section("Definitions", _definitions(answer))
+    blocks += _section("Dependencies", _dependencies(answer))
+    blocks += _section("Cycles", _cycles(answer))
+    blocks += _section("Tests", _tests(answer))
+    blocks += _section("Findings", _findings(answer))
+    blocks += _section("Pages to Re-read", _pages(answer))
+    return Page(Ref(To.INDEX, ""), ["What changed: ", Mono(one.name), " → ", Mono(other.name)], blocks)
+
+
+def _section(title: str, blocks: Sequence[Block]) -> list[Block]:
+    return [Heading(2, [title]), *blocks] if blocks else []
+
+
+def _summary(answer: Told) -> list[Piece]:
+    said: list[Piece] = []
+    groups: tuple[tuple[str, Iterable[Row]], ...] = (
+        ("files", answer.files), ("definitions", answer.symbols), ("dependencies", answer.dependencies),
+        ("folder dependencies", answer.folders), ("cycles", answer.cycles), ("tests", answer.touched),
+        ("findings", answer.findings),
+    )  # fmt: skip
+    for name, group in groups:
+        counts = Counter(row.change for row in group)
+        if counts:
+            told = ", ".join(f"{number:,} {change}" for change, number in counts.most_common())
+            said.append(f"{name}: {told}")
+    if answer.may_run:
+        said.append(f"{counted(len(answer.may_run), 'other test')} may run what changed")
+    return [*_joined(said, "; "), "."] if said else ["Nothing differs."]
+
+
+def _joined(pieces: Sequence[Piece], between: str) -> list[Piece]:
+    found: list[Piece] = []
+    for piece in pieces:
+        found += [between, piece] if found else [piece]
+    return found
+
+
+def _files(answer: Told) -> list[Block]:
+    items = []
+    for row in answer.files:
+        if row.change == "changed" and not (row.why and row.kind != "file"):
+            continue
+        old = str((row.before or {}).get("path", ""))
+        pieces: list[Piece] = [f"{row.change}: "]
+        pieces += [Mono(old), " → "] if row.change == "renamed" else []
+        pieces += [_file(answer, row.path), f" ({row.why})" if row.why else ""]
+        items.append(Item(pieces))
+    return _cut(items)
+
+
+def _cut(items: list[Item]) -> list[Block]:
+    """A list; of a very long one its beginning, and how much is left."""
+    if not items:
+        return []
+    more = len(items) - _LISTED
+    return [Items(items[:_LISTED]), *([Text([f"And {more:,} more: --json lists all."])] if more > 0 else [])]
+
+
+def _file(answer: Told, path: str) -> Piece:
+    return Ref(To.FILE, path, "", path) if path in answer.comparison.sides[1].entries else Mono(path)
+
+
+# --- definitions
+
+
+def _definitions(answer: Told) -> list[Block]:
+    by_file: dict[str, list[Row]] = {}
+    for row in answer.symbols:
+        by_file.setdefault(row.path, []).append(row)
+    reads = (read for pair in answer.comparison.pairs for read in (pair.before, pair.after) if read is not None)
+    categories = {read.file.path: read.file.category for read in reads}
+    ordered = sorted(by_file, key=lambda path: (rank_of(categories.get(path, "")), path))
+    blocks: list[Block] = []
+    for path in ordered[:_LISTED]:
+        blocks += [Heading(3, [_file(answer, path)]), Items(_items(by_file[path]))]
+    if len(ordered) > _LISTED:
+        blocks.append(Text([f"And {counted(len(ordered) - _LISTED, 'more file')}: --json lists all."]))
+    return blocks
+
+
+def _items(found: list[Row]) -> list[Item]:
+    """The rows of one file: what is in something that was added or removed goes with it, small things together."""
+    whole = {(row.change, row.qualified) for row in found if row.change in ("added", "removed")}
+    inside: Counter[tuple[str, str]] = Counter()
+    small: dict[str, list[Row]] = {}
+    alone: list[Row] = []
+    for row in found:
+        around = _around(row, whole)
+        if around:
+            inside[around] += 1
+        elif row.change in ("added", "removed") and row.kind in _SMALL:
+            small.setdefault(f"{row.change} {row.kind}", []).append(row)
+        else:
+            alone.append(row)
+    items = [Item(_line(row, inside[row.change, row.qualified])) for row in alone]
+    for words, group in small.items():
+        named: list[Piece] = [_piece for row in group[:_MANY] for _piece in (Mono(row.qualified),)]
+        more = f" and {len(group) - _MANY:,} more" if len(group) > _MANY else ""
+        items.append(Item([f"{words}{'s' if len(group) > 1 else ''}: ", *commas(named), more]))
+    return items
+
+
+def _around(row: Row, whole: set[tuple[str, str]]) -> tuple[str, str] | None:
+    """The added or removed definition that another one stands in."""
+    if row.change not in ("added", "removed"):
+        return None
+    parts = row.qualified.replace("::", ".").split(".")
+    for end in range(1, len(parts)):
+        for sign in (".", "::"):
+            home = (row.change, sign.join(parts[:end]))
+            if home in whole:
+                return home
+    return None
+
+
+def _line(row: Row, inside: int) -> list[Piece]:
+    before, after = row.before or {}, row.after or {}
+    name: list[Piece] = [f"{row.kind} ", Strong(row.qualified)]
+    where: list[Piece] = [_where(before, after)]
+    if row.change in ("added", "removed"):
+        within = f", with {counted(inside, 'definition')} in it" if inside else ""
+        signature = str((after or before).get("signature", ""))
+        return [f"{row.change} ", *name, ": ", Mono(signature), within, *where]
+    if row.change in ("moved", "renamed"):
+        return [f"{row.change} ", *name, f" {row.why}", *where]
+    if row.change in ("signature", "value"):
+        old, new = str(before.get("signature", "")), str(after.get("signature", ""))
+        told: list[Piece] = [": ", Mono(old), " → ", Mono(new)] if old != new else []
+        return [f"{_VERBS[row.change]} of ", *name, f" ({row.why})" if row.why else "", *told, *where]
+    return [f"{_VERBS[row.change]} of ", *name, f" ({row.why})" if row.why else "", *where]
+
+
+def _where(before: rows.Place, after: rows.Place) -> str:
+    if before and after:
+        return f" (line {before['line']} → {after['line']})"
+    return f" (line {(after or before)['line']})"
+
+
+# --- the rest
+
+
+def _dependencies(answer: Told) -> list[Block]:
+    items = []
+    for row in (*answer.folders, *answer.dependencies):
+        place = row.after or row.before or {}
+        line = f" (line {place['line']})" if "line" in place else ""
+        ends: list[Piece] = [Mono(str(place["from"])), " → ", Mono(str(place["to"]))]
+        what = "folder " if row.kind == "folder dependency" else ""
+        items.append(Item([f"{row.change}: {what}", *ends, line, f": {row.why}" if row.why else ""]))
+    return _cut(items)
+
+
+def _cycles(answer: Told) -> list[Block]:
+    items = []
+    for row in answer.cycles:
+        place = row.after or row.before or {}
+        members = place["files"]
+        paths = [str(one) for one in members] if isinstance(members, list) else []
+        more = f" and {len(paths) - _MANY:,} more" if len(paths) > _MANY else ""
+        items.append(Item([f"{row.change}: {row.why}: ", *commas([Mono(path) for path in paths[:_MANY]]), more]))
+    return _cut(items)
+
+
+def _tests(answer: Told) -> list[Block]:
+    blocks: list[Block] = []
+    if answer.touched:
+        items = [
+            Item(
+                [
+                    f"{row.change}: ",
+                    _file(answer, row.path),
+                    " ",
+                    Mono(row.qualified),
+                    f" ({row.why})" if row.why else "",
+                ]
+            )
+            for row in answer.touched
+        ]
+        blocks += _cut(items)
+    by_file: dict[str, list[Row]] = {}
+    for row in answer.may_run:
+        by_file.setdefault(row.path, []).append(row)
+    if by_file:
+        blocks.append(Text([f"{counted(len(answer.may_run), 'other test')} may run what changed, the nearest first:"]))
+        items = [_test(answer, path, group) for path, group in list(by_file.items())[:_NAMED]]
+        blocks.append(Items(items))
+        if len(by_file) > _NAMED:
+            blocks.append(Text([f"And those of {counted(len(by_file) - _NAMED, 'more file')}: --json lists all."]))
+    return blocks
+
+
+def _test(answer: Told, path: str, group: list[Row]) -> Item:
+    first = group[0]
+    more = f" and {len(group) - 1:,} more" if len(group) > 1 else ""
+    name: list[Piece] = [": ", Mono(first.qualified)] if first.qualified else []
+    return Item([_file(answer, path), *name, f" {first.why}{more}"])
+
+
+def _findings(answer: Told) -> list[Block]:
+    items = []
+    for row in answer.findings:
+        place = row.after or row.before or {}
+        head: list[Piece] = [f"{row.change}: ", Mono(str(place["rule"])), " in ", _file(answer, row.path)]
+        items.append(Item([*head, f" line {place['line']}: {row.why}"]))
+    return _cut(items)
+
+
+def _pages(answer: Told) -> list[Block]:
+    items = [Item([Ref(ref.to, ref.path, "", ref.path or "the repository"), f": {why}"]) for ref, why in answer.pages]
+    return _cut(items)

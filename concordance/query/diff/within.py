@@ -1,0 +1,139 @@
+"""Pairs the symbols of one file as it was and as it is, and says in what each pair differs.
+
+In: the parts of both sides. Out: pairs, what is only before and what is only after. Names decide: of several symbols of
+one name (overloads, branches of a condition, a property's setter) those of one signature and text belong together,
+then those of one signature, of one condition, and the others in the order of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+from concordance.query.diff.parts import VALUES, Part, bare
+
+
+class Changed(NamedTuple):
+    """A symbol that is on both sides, and in what it differs: "signature", "value", "doc", "body"; none for a pair
+    that only moved or was renamed."""
+
+    before: Part
+    after: Part
+    what: tuple[str, ...]
+
+
+class Paired(NamedTuple):
+    """What became of symbols."""
+
+    pairs: list[tuple[Part, Part]]
+    removed: list[Part]
+    added: list[Part]
+
+
+def paired(before: Sequence[Part], after: Sequence[Part], roots: tuple[int, int] = (-1, -1)) -> Paired:
+    """The symbols inside of two that belong together; (-1, -1): of two files."""
+    old, new = _by_parent(before), _by_parent(after)
+    pairs: list[tuple[Part, Part]] = []
+    waiting = [roots]
+    while waiting:
+        one, other = waiting.pop()
+        theirs = _by_name(new.get(other, ()))
+        for name, mine in _by_name(old.get(one, ())).items():
+            for pair in _together(mine, theirs.get(name, [])):
+                pairs.append(pair)
+                waiting.append((pair[0].place, pair[1].place))
+    gone, come = {pair[0].place for pair in pairs}, {pair[1].place for pair in pairs}
+    inside = [_below(side, root) for side, root in zip((before, after), roots, strict=True)]
+    return Paired(
+        pairs, [one for one in inside[0] if one.place not in gone], [one for one in inside[1] if one.place not in come]
+    )
+
+
+def _below(side: Sequence[Part], root: int) -> list[Part]:
+    """All that stands in a symbol, at any depth; parents come before what is in them."""
+    if root < 0:
+        return list(side)
+    within = {root}
+    found = []
+    for part in side:
+        if part.parent in within:
+            within.add(part.place)
+            found.append(part)
+    return found
+
+
+def _by_parent(side: Iterable[Part]) -> dict[int, list[Part]]:
+    found: dict[int, list[Part]] = {}
+    for part in side:
+        found.setdefault(part.parent, []).append(part)
+    return found
+
+
+def _by_name(side: Iterable[Part]) -> dict[str, list[Part]]:
+    found: dict[str, list[Part]] = {}
+    for part in side:
+        found.setdefault(part.relative, []).append(part)
+    return found
+
+
+def _like(part: Part) -> Hashable:
+    return bare(part.signature), part.own
+
+
+def _signed(part: Part) -> Hashable:
+    return bare(part.signature)
+
+
+def _conditional(part: Part) -> Hashable:
+    return part.condition, part.kind, part.declaration
+
+
+def _kind(part: Part) -> Hashable:
+    return part.kind, part.declaration
+
+
+_ROUNDS: tuple[Callable[[Part], Hashable], ...] = (_like, _signed, _conditional, _kind)
+
+
+def _together(before: list[Part], after: list[Part]) -> list[tuple[Part, Part]]:
+    """Symbols of one name, in pairs."""
+    if len(before) == len(after) == 1:
+        return [(before[0], after[0])]
+    pairs = []
+    for sort in _ROUNDS:
+        left: dict[Hashable, list[Part]] = {}
+        for part in after:
+            left.setdefault(sort(part), []).append(part)
+        rest = []
+        for part in before:
+            found = left.get(sort(part))
+            if found:
+                pairs.append((part, found.pop(0)))
+            else:
+                rest.append(part)
+        taken = {pair[1].place for pair in pairs}
+        before, after = rest, [part for part in after if part.place not in taken]
+    return pairs
+
+
+def differs(before: Part, after: Part) -> tuple[str, ...]:
+    """In what two symbols differ that belong together; their names and places apart."""
+    what = []
+    signatures = [_unnamed(part, before, after) for part in (before, after)]
+    is_value = before.kind in VALUES and after.kind in VALUES
+    if signatures[0] != signatures[1] or before.kind != after.kind:
+        what.append("value" if is_value else "signature")
+    if before.doc.split() != after.doc.split():
+        what.append("doc")
+    if before.own != after.own and "value" not in what:
+        what.append("value" if is_value else "body")
+    return tuple(what)
+
+
+def _unnamed(part: Part, before: Part, after: Part) -> str:
+    """A signature as it is compared; where the name differs, without it."""
+    signature = part.signature
+    if before.name != after.name:
+        signature = re.sub(rf"(?<!\w){re.escape(part.name)}(?!\w)", "\0", signature, count=1)
+    return bare(signature)

@@ -1,0 +1,1 @@
+"""The repository as questions see it: facts, files and graphs, opened once and shared."""

@@ -1,0 +1,145 @@
+"""The bridges between languages as pages and answers see them: by name, and by the files that they begin and end in.
+
+In: an index. Out: `Bridge` rows, and where each is stated. Each look is heard by its key: a name, or a path.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from concordance.base.model import Bridge, Role
+from concordance.facts.links.bridge_rows import bridges_from
+from concordance.facts.store_delta import Aspect
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import EVERY, lasting, unless
+
+# What a bridge says, as a verb between its two sides, and from the other side; "" where it is no sentence.
+VERBS = {
+    "binds": ("binds", "is bound by"),
+    "wraps": ("wraps", "is wrapped by"),
+    "asks": ("calls", "is called from Python by"),
+    "declares": ("declares", "is declared by"),
+    "launches": ("launches", "is launched by"),
+    "kernel": ("is implemented by", "implements"),
+    "stub": ("is implemented by", "implements"),
+    "schema": ("states the schema", "has its schema from"),
+    "formula": ("states the derivative of", "has its derivative from"),
+    "formula calls": ("needs, for its derivative,", "is used by the derivative of"),
+    "decomposition": ("decomposes", "is decomposed by"),
+    "reference": ("is a reference of", "has the reference"),
+    "meta": ("gives the shape of", "has its shape from"),
+    "lowering": ("lowers", "is lowered by"),
+    "symbolic": ("exports", "is exported by"),
+    "opinfo": ("tests", "is tested by"),
+    "docstring": ("documents", "is documented by"),
+    "documented": ("documents", "is documented by"),
+    "documents": ("documents", "is documented by"),
+    "python": ("calls", "is called from Python by"),
+    "calls": ("calls the operator", "is called by"),
+    "reads": ("reads", "is read by"),
+    "sets": ("sets", "is set by"),
+    "removes": ("removes", "is removed by"),
+    "mentions": ("mentions", "is mentioned by"),
+    "shows": ("shows how to use", "is shown by"),
+    "uses": ("uses", "is used, as generated code, by"),
+    "builds": ("builds", "is built by"),
+    "runs": ("runs", "is run by"),
+    "generates": ("generates", "is generated from"),
+}
+
+
+class Crossings:
+    """All bridges."""
+
+    def __init__(self, index: Index, rows: list[Bridge]) -> None:
+        self._index, self.rows = index, rows
+
+    def named(self, name: str) -> list[Bridge]:
+        """The bridges of a name."""
+        self._index.reads.note(Aspect.ACROSS, name)
+        return self._by_name.get(name, [])
+
+    def all_names(self) -> list[str]:
+        """Every name that a bridge has, in the order of the rows."""
+        self._index.reads.note(Aspect.ACROSS, EVERY)
+        return list(self._by_name)
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Bridge]]:
+        found: dict[str, list[Bridge]] = {}
+        for row in self.rows:
+            found.setdefault(row.name, []).append(row)
+        return found
+
+    def out_of(self, path: str) -> list[Bridge]:
+        """The bridges that are stated in a file."""
+        self._index.reads.note(Aspect.CROSSED, path)
+        return self._out.get(path, [])
+
+    def into(self, path: str) -> list[Bridge]:
+        """The bridges that lead to a file, or to what it defines; those from itself are left out."""
+        self._index.reads.note(Aspect.CROSSED, path)
+        return self._into.get(path, [])
+
+    @cached_property
+    def _out(self) -> dict[str, list[Bridge]]:
+        found: dict[str, list[Bridge]] = {}
+        for row in self.rows:
+            found.setdefault(self._index.path_of(row.source), []).append(row)
+        return found
+
+    @cached_property
+    def _into(self) -> dict[str, list[Bridge]]:
+        found: dict[str, list[Bridge]] = {}
+        path_of = self._index.path_of
+        for row in self.rows:
+            if row.target and path_of(row.target) != path_of(row.source):
+                found.setdefault(path_of(row.target), []).append(row)
+        return found
+
+    def runs_into(self, target: int) -> list[Bridge]:
+        """The bridges by which somebody runs a symbol."""
+        self._index.reads.note(Aspect.CROSSED, self._index.path_of(target))
+        return self._run[0].get(target, [])
+
+    def runs_from(self, source: int) -> list[Bridge]:
+        """The bridges by which a symbol runs another."""
+        self._index.reads.note(Aspect.CROSSED, self._index.path_of(source))
+        return self._run[1].get(source, [])
+
+    @cached_property
+    def _run(self) -> tuple[dict[int, list[Bridge]], dict[int, list[Bridge]]]:
+        into, out = dict[int, list[Bridge]](), dict[int, list[Bridge]]()
+        for row in self.rows:
+            if row.role == Role.CALL and row.target not in (0, row.source):
+                into.setdefault(row.target, []).append(row)
+                out.setdefault(row.source, []).append(row)
+        return into, out
+
+    @cached_property
+    def between(self) -> dict[tuple[int, int], Bridge]:
+        """A bridge from a source to a target by which the one runs the other, or else any, by their ids."""
+        found: dict[tuple[int, int], Bridge] = {}
+        for row in self.rows:
+            pair = (row.source, row.target)
+            if row.target and (pair not in found or (row.role == Role.CALL) > (found[pair].role == Role.CALL)):
+                found[pair] = row
+        return found
+
+    def line(self, row: Bridge) -> int:
+        """The line in which a bridge is stated; 0 where it is a name of Python that asks."""
+        if row.end < 0:
+            return 0
+        ends = self._index.opened(self._index.path_of(row.source)).ends
+        return ends[row.end].line if row.end < len(ends) else 0
+
+
+@lasting(unless(Aspect.BRIDGES))
+def crossings(index: Index) -> Crossings:
+    """The bridges of a repository."""
+    return Crossings(index, bridges_from(index.facts.passed("bridges")))
+
+
+def all_names(index: Index) -> list[str]:
+    """Every name that a bridge has."""
+    return crossings(index).all_names()

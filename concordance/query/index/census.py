@@ -1,0 +1,185 @@
+"""Every name of the repository at once: what it is, in how many files it is used, and which words each file is about.
+
+In: the store. Out: tables over all symbols and files, for the pages that list the whole or rank by it. Each is read
+when it is first asked for, in one pass, and shared by all pages. Lists follow the paths, never the ids, which depend
+on the order in which files were read. `recount` brings them up to date.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections import Counter
+from functools import cached_property
+from itertools import chain
+from typing import NamedTuple
+
+from concordance.base.model import KINDS, Kind, Term
+from concordance.facts.read import Facts
+from concordance.facts.store_delta import Aspect, band
+from concordance.query.answers import clean
+from concordance.query.index.updates.reads import Reads
+
+
+class Listed(NamedTuple):
+    """A file as lists have it: its path, and the ids of its symbols (`last` is the last)."""
+
+    path: str
+    base: int
+    last: int
+
+
+class Folder(NamedTuple):
+    """What lies directly in a folder."""
+
+    files: list[Listed]
+    folders: list[str]
+
+
+class Census:
+    """All names of a repository."""
+
+    def __init__(
+        self, facts: Facts, bases: list[tuple[int, str, str, str]], keys: list[str], kinds: bytearray,
+        reads: Reads,
+    ) -> None:
+        """`bases` are those of all files, `keys` and `kinds` those of all symbols, by their ids."""
+        self.facts, self.bases, self._keys, self._kinds, self.reads = facts, bases, keys, kinds, reads
+
+    # --- symbols
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The name of each symbol, by its id."""
+        return [clean(key)[-1] if key else "" for key in self._keys]
+
+    @cached_property
+    def kinds(self) -> list[str]:
+        """What each symbol is, by its id; "" of what is no symbol."""
+        words = [kind.value for kind in KINDS]
+        return [words[kind] if key else "" for key, kind in zip(self._keys, self._kinds, strict=True)]
+
+    @cached_property
+    def files(self) -> list[Listed]:
+        """All files, in the order of their paths."""
+        return sorted(listed(self.bases, len(self.names)))
+
+    def symbols(self, file: Listed) -> list[int]:
+        """The ids of a file's symbols, in the order of the text."""
+        kinds = self.kinds
+        return [identity for identity in range(file.base + 1, file.last + 1) if kinds[identity]]
+
+    @cached_property
+    def by_name(self) -> dict[str, list[int]]:
+        """The ids of all symbols of each name, in the order of paths and of the text."""
+        found: dict[str, list[int]] = {}
+        names = self.names
+        for file in self.files:
+            for identity in self.symbols(file):
+                found.setdefault(names[identity], []).append(identity)
+        return found
+
+    def only(self, name: str) -> int:
+        """The one symbol of code that has a name; 0 where there is none, or more than one."""
+        self.reads.note(Aspect.NAME, name)
+        kinds = self.kinds
+        meant = [identity for identity in self.by_name.get(name, ()) if kinds[identity] in _OF_CODE]
+        return meant[0] if len(meant) == 1 else 0
+
+    def has_code(self, name: str) -> bool:
+        """Whether a symbol of code has a name."""
+        self.reads.note(Aspect.NAME, name)
+        return any(self.kinds[identity] in _OF_CODE for identity in self.by_name.get(name, ()))
+
+    # --- uses
+
+    @cached_property
+    def outside(self) -> dict[int, array[int]]:
+        """What each file uses of others, each once, by the file's id; files and symbols, by their ids."""
+        owner = array("I", [0]) * len(self.names)
+        for file in self.files:
+            owner[file.base : file.last + 1] = array("I", [file.base]) * (file.last + 1 - file.base)
+        found: dict[int, set[int]] = {file.base: set() for file in self.files}
+        top = len(owner)
+        for user, target in self.facts.used_pairs():
+            if user < top and target < top and owner[user] != owner[target]:
+                found[owner[user]].add(target)
+        return {base: array("I", sorted(targets)) for base, targets in found.items()}
+
+    @cached_property
+    def used_by(self) -> Counter[int]:
+        """In how many other files each symbol and file is used for sure, by id: a ranking brings guesses to its top."""
+        return Counter(chain.from_iterable(self.outside.values()))
+
+    # --- words
+
+    @cached_property
+    def terms(self) -> dict[int, tuple[Term, ...]]:
+        """The words and phrases of each file, by its id."""
+        return self.facts.all_terms()
+
+    @cached_property
+    def spread(self) -> dict[str, int]:
+        """In about how many files each term stands: a power of two, for what a file's page says of it should not
+        change with every other file."""
+        return {text: band(files) for text, files in self.facts.term_files()}
+
+    @cached_property
+    def read(self) -> int:
+        """About how many files were read, likewise."""
+        return band(len(self.read_paths))
+
+    @cached_property
+    def read_paths(self) -> set[str]:
+        """The files that were read."""
+        return self.facts.read_paths()
+
+    # --- folders
+
+    @cached_property
+    def folders(self) -> dict[str, Folder]:
+        """Every folder with files below it, "" the root's, in the order of paths."""
+        found = {"": Folder([], [])}
+        for file in self.files:
+            folder = file.path.rpartition("/")[0]
+            self._folder(found, folder).files.append(file)
+        return {name: found[name] for name in sorted(found)}
+
+    def _folder(self, found: dict[str, Folder], name: str) -> Folder:
+        if name not in found:
+            found[name] = Folder([], [])
+            self._folder(found, name.rpartition("/")[0]).folders.append(name)
+        return found[name]
+
+    @cached_property
+    def _paths(self) -> list[str]:
+        return [file.path for file in self.files]
+
+    def below(self, folder: str) -> list[Listed]:
+        """All files below a folder, in the order of paths."""
+        if not folder:
+            return self.files
+        first, last = (bisect_left(self._paths, folder + sign) for sign in ("/", "0"))  # what comes behind "/"
+        return self.files[first:last]
+
+    @cached_property
+    def defined(self) -> dict[str, int]:
+        """How many symbols stand below each folder."""
+        found = dict.fromkeys(self.folders, 0)
+        kinds = self.kinds
+        for file in self.files:
+            count = sum(1 for kind in kinds[file.base + 1 : file.last + 1] if kind)
+            folder = file.path
+            while folder:
+                folder = folder.rpartition("/")[0]
+                found[folder] += count
+        return found
+
+
+def listed(bases: list[tuple[int, str, str, str]], top: int) -> list[Listed]:
+    """Files, in the order of their bases; `top` lies above all ids."""
+    ends = [*(row[0] - 1 for row in bases[1:]), top - 1]
+    return [Listed(row[1], row[0], end) for row, end in zip(bases, ends, strict=False)]  # none where there are no files
+
+
+_OF_CODE = frozenset(Kind) - {Kind.HEADING, Kind.LABEL, Kind.KEY}

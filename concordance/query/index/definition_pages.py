@@ -1,0 +1,57 @@
+"""Which definitions have pages of their own on the site: classes and functions that other files use.
+
+In: a path. Out: the places of its symbols that have such a page. What is defined in one file and declared in another
+has one where the definition stands, too, for that is where a reader comes to.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from concordance.base.model import KINDS, RUN, TYPES, Kind, Trust
+from concordance.extract.engine import language_of
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import kept
+
+OWN_PAGE = (RUN | TYPES | {Kind.OPERATOR}) - {Kind.MACRO}
+
+
+@kept(64)
+def users_in(index: Index, path: str) -> list[tuple[int, int]]:
+    """Who uses what of a file: places of symbols (-1: the file) and users' ids, of trust unique_name and above."""
+    base = index.base_of(path)
+    rows = index.facts.users_of_file(path)
+    return [(target - base - 1, user) for target, user, _, trust, _ in rows if trust >= Trust.UNIQUE_NAME]
+
+
+@kept(64)
+def with_pages(index: Index, path: str) -> frozenset[int]:
+    """The places of a file's symbols that have pages of their own."""
+    file = index.opened(path)
+    base, last = file.base, file.base + len(file.symbols)
+    places = [place for place, symbol in enumerate(file.symbols) if symbol.kind in OWN_PAGE]
+    own = index.facts.used_from_elsewhere((base + 1 + place for place in places), base, last)
+    found = {one - base - 1 for one in own}
+    if language_of(file.file.language).has_prototypes:
+        declared: dict[int, list[int]] = {}
+        for place in places:
+            if place not in found and not file.symbols[place].declaration:
+                for one in index.namesakes(file.symbols[place].key, True):
+                    declared.setdefault(one, []).append(place)
+        there = index.facts.used_from_elsewhere(declared, base, last)
+        found.update(place for one in there for place in declared[one])
+    return frozenset(found)
+
+
+def has_page(index: Index, identity: int) -> bool:
+    """The same of one symbol, by its id."""
+    path = index.path_of(identity)
+    if not index.keys[identity] or KINDS[index.kinds[identity]] not in OWN_PAGE:
+        return False
+    number = bisect_right(index.starts, identity)
+    first = index.starts[number - 1]
+    last = index.starts[number] - 1 if number < len(index.starts) else len(index.keys)
+    found = index.facts.used_from_elsewhere((identity,), first, last)
+    if not found and language_of(index.language_of(path)).has_prototypes and not index.declared[identity]:
+        found = index.facts.used_from_elsewhere(index.namesakes(index.keys[identity], True), first, last)
+    return bool(found)

@@ -1,0 +1,173 @@
+"""Walks from what is asked about to all that lead to it, and says each way in words.
+
+In: symbols or a file. Out: tests (or examples) that may run them, nearest first, and for a row of the answer the chain
+of names between. A walk counts its steps: a call, a function handed on, a constructor behind a class, a fixture
+behind a parameter. It is bounded, and who asks is told where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
+
+from concordance.base.model import RUN, TYPES, Category, File, Kind
+from concordance.extract.test_detection import WHOLE
+from concordance.facts.links.graph import RUNS, Walk, Way
+from concordance.facts.links.graph import STEPS as STEPS
+from concordance.facts.read import Place
+from concordance.query.answers import clean, full_name, name_of
+from concordance.query.index.repository import Index
+from concordance.query.names.declarations import together
+
+MOST = 100_000  # edges that one walk looks at: about twenty milliseconds
+HOLD = TYPES | {Kind.NAMESPACE}
+_LOADS = frozenset((int(Way.LOADS),))
+VERBS = {
+    Way.CALLS: "calls", Way.READS: "uses", Way.HOLDS: "holds", Way.MAKES: "makes", Way.ASKS: "asks for the fixture",
+    Way.SETS_UP: "is set up by", Way.IS_WRAPPED: "is wrapped in", Way.STANDS_FOR: "stands for",
+    Way.REPEATS: "is another definition of", Way.LOADS: "uses, when it is loaded,", Way.PASSES: "names",
+    Way.INHERITS: "extends", Way.TYPES: "is declared with", Way.WRITES: "writes", Way.IMPORTS: "imports",
+    Way.MENTIONS: "mentions",
+}  # fmt: skip
+_SHOWN = 5  # names of a chain; of a longer one the first and the last
+
+
+class Reached(NamedTuple):
+    """One who reaches what was asked about. Sorted, the nearest come first, and of those as near, by path and line."""
+
+    steps: int
+    order: int
+    id: int  # of a test, or of a file that is one
+    met: int  # where in the walk it was met
+    behind: str = ""  # what the start of the walk leads to in turn
+
+
+class Found(NamedTuple):
+    """Who reaches what was asked about, nearest first."""
+
+    rows: list[Reached]
+    walk: Walk
+
+
+def starts_in(index: Index, file: File) -> list[int]:
+    """What of a file runs: its functions. The rest runs once, when it is imported."""
+    return [one.id for one in index.facts.symbols_in(file.path) if one.kind in RUN]
+
+
+def starts_of(index: Index, places: Iterable[Place]) -> list[int]:
+    """Symbols with their declarations; of a class also all that is in it."""
+    found: dict[int, None] = {}
+    for place in together(index, places):
+        found[place.id] = None
+        if place.kind in HOLD:
+            found.update((one.id, None) for one in inside(index, place))
+    return list(found)
+
+
+def inside(index: Index, place: Place) -> Iterator[Place]:
+    """What stands in a symbol, at any depth."""
+    home = [*clean(place.home), place.name]
+    for one in index.facts.symbols_in(place.path):
+        if clean(one.home)[: len(home)] == home:
+            yield one
+
+
+def around(index: Index, place: Place) -> Iterator[Place]:
+    """What a symbol stands in."""
+    home = clean(place.home)
+    return (one for one in index.facts.symbols_in(place.path) if [*clean(one.home), one.name] == home)
+
+
+def reached(index: Index, starts: Collection[int], category: Category, most: int = MOST) -> Found:
+    """The tests or examples that may run what is asked about; the walk looks at so many edges."""
+    walk = index.graph.back(starts, RUNS, _LOADS, STEPS, most)
+    steps, tests = walk.steps, index.tests
+    if category is not Category.TEST:
+        return Found(sorted(_files(index, walk, steps, category)), walk)
+    rows = [Reached(steps[one][0], tests[one], one, one) for one in steps.keys() & tests.keys()]
+    if any(language in WHOLE for language in index.counts):
+        rows += _files(index, walk, [one for one, step in steps.items() if step[2] == Way.LOADS], category)
+    return Found(sorted(rows), walk)
+
+
+def _files(index: Index, walk: Walk, ids: Iterable[int], category: Category) -> list[Reached]:
+    """The files that as a whole are tests or examples."""
+    found: dict[int, Reached] = {}
+    for identity in ids:
+        path = index.path_of(identity)
+        steps = walk.steps[identity][0]
+        if index.category_of(path) == category and (category is not Category.TEST or index.language_of(path) in WHOLE):
+            base = index.base_of(path)
+            if base not in found or found[base].steps > steps:
+                found[base] = Reached(steps, len(index.tests) + base, base, identity)
+    return list(found.values())
+
+
+def overridden(index: Index, places: Iterable[Place], category: Category) -> Iterator[Found]:
+    """The tests that call what a method overrides, and make an instance of the class that overrides it."""
+    for place in places:
+        owner = next(around(index, place), None)
+        above = [identity for identity, _ in index.facts.overridden(place.id)]
+        if owner is None or not above or place.kind not in RUN:
+            continue
+        makes = {one.id for one in reached(index, [owner.id, *_constructors(index, owner)], category).rows}
+        rows, walk = reached(index, above, category)
+        behind = f"overridden by {full_name(place)}"
+        yield Found([row._replace(steps=row.steps + 1, behind=behind) for row in rows if row.id in makes], walk)
+
+
+def _constructors(index: Index, owner: Place) -> list[int]:
+    return [one.id for one in inside(index, owner) if one.name in ("__init__", "__new__", "constructor", owner.name)]
+
+
+def command(index: Index, place: Place) -> str:
+    """The command that runs a test."""
+    name = ".".join([*clean(place.home), place.name]) if place.name else ""
+    return index.runners.command(place.path, place.language, name)
+
+
+def places(index: Index, ids: Iterable[int]) -> dict[int, Place]:
+    """The symbols and files of some ids."""
+    wanted = set(ids)
+    files = {one: index.path_of_base(one) for one in wanted}
+    found = index.facts.places(one for one in wanted if not files[one])
+    for one, path in files.items():
+        if path:
+            language, category = index.language_of(path), index.category_of(path)
+            found[one] = Place(one, "", "file", path, -1, 1, False, 1, True, "", language, category)
+    return found
+
+
+# --- in words
+
+
+def reasons(index: Index, rows: Iterable[Reached], walk: Walk) -> list[str]:
+    """Why each is in the answer."""
+    chains = [(_chain(walk, row.met), row.behind) for row in rows]
+    known = places(index, (identity for chain, _ in chains for identity, _ in chain if identity))
+    return [_said(chain, known) + (f", {behind}" if behind else "") for chain, behind in chains]
+
+
+def _chain(walk: Walk, met: int) -> list[tuple[int, int]]:
+    """The symbols from a test to what it reaches, each with the way that leads to it; without those in the middle."""
+    steps = walk.steps
+    chain: list[tuple[int, int]] = []
+    distance, following, way = steps[met]
+    while distance:
+        if way != Way.REPEATS or not chain:
+            chain.append((following, way))
+        distance, following, way = steps[following]
+    return chain if len(chain) <= _SHOWN else [*chain[:2], (0, 0), *chain[-2:]]
+
+
+def _said(chain: list[tuple[int, int]], known: dict[int, Place]) -> str:
+    """A chain in words: the first way as a verb, then names."""
+    if not chain:
+        return "stands there"
+    names: list[str] = []
+    for identity, _ in chain:
+        place = known.get(identity)
+        name = (full_name(place) if place.name else name_of(place)) if place is not None else "…"
+        if not names or names[-1] != name:
+            names.append(name)
+    return f"{VERBS[Way(chain[0][1])]} {' → '.join(names)}"

@@ -1,0 +1,418 @@
+"""The repository as questions see it: its facts, its files by what a person types, and who uses what.
+
+In: a store and the folder that it is of. Out: files, and what was unpacked of them, kept for the
+next question, for questions come in crowds (`concord batch`) and turn around the same files.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping
+from functools import cached_property
+from itertools import chain
+from typing import Any
+from zlib import crc32
+
+from concordance.base.blocks import counted
+from concordance.base.config import Book
+from concordance.base.errors import UserError
+from concordance.base.model import KINDS, Category, File
+from concordance.extract.engine import language_of
+from concordance.facts.fulltext.index import Shelf, shelves
+from concordance.facts.fulltext.words import Words
+from concordance.facts.links.graph import Graph, unpacked_pairs
+from concordance.facts.pass_codec import Tested, TestedFiles, clusters_from, cycles_from, standings_from
+from concordance.facts.read import Facts
+from concordance.facts.store_delta import Aspect, band
+from concordance.query.answers import clean
+from concordance.query.index.census import Census
+from concordance.query.index.codeowners import PLACES, Rule, parsed
+from concordance.query.index.file_counts import Summaries
+from concordance.query.index.file_graph import Cluster, Layer, Loads, clusters, folder_edges
+from concordance.query.index.open_file import Opened
+from concordance.query.index.test_commands import Runners
+from concordance.query.index.updates.reads import Looked, Reads, Shared
+from concordance.query.names.lexicon import Alphabet
+from concordance.query.search.related_files import Neighbours
+
+_KEPT = 256  # files that stay unpacked
+_LICENCE = re.compile(r"(?:licen[sc]e|copying|unlicense)(?:\.(?:md|txt|rst))?", re.I)
+
+
+class UnknownPath(UserError):
+    """No file of the repository has this path."""
+
+
+class Index:
+    """One repository that is asked."""
+
+    def __init__(
+        self, facts: Facts, root: str, book: Book | None = None, passed: Mapping[str, int] | None = None
+    ) -> None:
+        """`passed` says how many pages were passed over, by the folder of the book in the repository that has them."""
+        self.facts, self.root, self.book, self.passed = facts, root, book or Book(), passed or {}
+        self.of_pages = False  # whether its files are the pages of a book
+        self.reads = Reads()
+        self.worked_out: dict[Any, Any] = {}
+        self.summaries = Summaries({}, ())
+        self.known_letters: list[str] | None = None  # the parts of the alphabet, where they are those of the last book
+        self.open: dict[str, Opened] = {}  # those that were opened last
+
+    @cached_property
+    def marks(self) -> dict[str, int]:
+        """Numbers for what analyses over the whole gave: as long as they are the same, so is that."""
+        return {name: crc32(self.facts.passed(name)) for name in ("pairs", "layers", "cycles", "clusters", "tests")}
+
+    # --- files
+
+    def file(self, asked: str) -> File:
+        """The file that a path means: relative to the repository, to the current folder, or absolute."""
+        if "\0" in asked:
+            raise UnknownPath("no path has a NUL in it", "`git ls-files` lists what is there")
+        inside = os.path.normpath(asked).replace(os.sep, "/")
+        file = self.facts.file(inside)
+        if file is None:
+            folder, name = os.path.split(asked)
+            root, here = os.path.realpath(self.root), os.path.realpath(folder or ".")
+            if os.path.isabs(asked) or inside.startswith("../") or os.path.commonpath((root, here)) == root:
+                inside = os.path.relpath(os.path.join(here, name), root)
+            if inside == ".." or inside.startswith("../"):
+                raise UnknownPath(f"{asked} is outside of the repository {self.root}", "Name a file inside of it")
+            file = self.facts.file(inside.replace(os.sep, "/"))
+        if file is None:
+            raise self._no_file(asked, inside)
+        return file
+
+    def _no_file(self, asked: str, inside: str) -> UnknownPath:
+        paths = [row[1] for row in self.bases]
+        if inside == "." or any(path.startswith(f"{inside}/") for path in paths):
+            return UnknownPath(f"{asked} is a folder", "Name a file in it")
+        name = asked.rpartition("/")[2]
+        same = [path for path in paths if path.rpartition("/")[2] == name]
+        like = [path for path in paths if path.rpartition("/")[2][:1].lower() == name[:1].lower()]
+        near = difflib.get_close_matches(asked, same or like, 3, 0.6) or same[:3]
+        hint = f"Nearest: {', '.join(near)}" if near else "`git ls-files` lists what is there"
+        if self.facts.meta().get("left_out", "{}") != "{}" and os.path.lexists(os.path.join(self.root, inside)):
+            hint = "Its settings leave files out: see `include` and `exclude` there"
+        return UnknownPath(f"the repository has no file {asked}", hint)
+
+    def opened(self, path: str) -> Opened:
+        """A file, unpacked; those that were opened last are kept."""
+        self.reads.note(Aspect.TEXT, path)
+        self.reads.note(Aspect.OUT, path)
+        found = self.open.pop(path, None)
+        if found is None:
+            row = self.facts.file_and_base(path)
+            if row is None:
+                raise UnknownPath(f"the repository has no file {path}")
+            found = Opened(self.facts, self.root, *row)
+            if len(self.open) >= _KEPT:
+                del self.open[next(iter(self.open))]
+        self.open[path] = found
+        return found
+
+    # --- the whole
+
+    @cached_property
+    def bases(self) -> list[tuple[int, str, str, str]]:
+        """Each file's base, path, language and category, in the order of bases."""
+        return self.facts.bases()
+
+    @cached_property
+    def by_base(self) -> dict[int, str]:
+        """The path of each file by its base."""
+        return {row[0]: row[1] for row in self.bases}
+
+    def path_of_base(self, identity: int) -> str:
+        """The path of the file that has an id of its own; "" where it is a symbol's."""
+        return self.by_base.get(identity, "")
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """The bases alone."""
+        return [row[0] for row in self.bases]
+
+    def path_of(self, identity: int) -> str:
+        """The path of the file that a symbol's id, or its own, belongs to."""
+        return self.bases[bisect_right(self.starts, identity) - 1][1]
+
+    @Shared
+    def categories(self) -> dict[str, str]:
+        """What each file is for."""
+        return Looked(self.reads, Aspect.NAMES, {row[1]: row[3] for row in self.bases})
+
+    def category_of(self, path: str) -> str:
+        """What a file is for."""
+        return self.categories[path]
+
+    @cached_property
+    def _languages(self) -> dict[str, str]:
+        return {row[1]: row[2] for row in self.bases}
+
+    def language_of(self, path: str) -> str:
+        """What a file is written in."""
+        self.reads.note(Aspect.NAMES, path)
+        return self._languages[path]
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {row[1]: row[0] for row in self.bases}
+
+    def base_of(self, path: str) -> int:
+        """The id of a file."""
+        return self._ids[path]
+
+    @cached_property
+    def _folders(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for path in sorted(self._ids):
+            found.setdefault(path.rpartition("/")[0], []).append(path)
+        return found
+
+    @cached_property
+    def folders(self) -> list[str]:
+        """Every folder with files below it, "" for the root, in the order of paths."""
+        found = {""}
+        for home in self._folders:
+            folder = home
+            while folder not in found:
+                found.add(folder)
+                folder = folder.rpartition("/")[0]
+        return sorted(found)
+
+    def beside(self, folder: str) -> list[str]:
+        """The files that lie in a folder itself."""
+        self.reads.note("folder", folder)
+        return self._folders.get(folder, [])
+
+    @Shared
+    def files(self) -> dict[str, File]:
+        """The ledger, by path."""
+        return Looked(self.reads, Aspect.TEXT, {file.path: file for file in self.facts.files()})
+
+    def weight_of(self, path: str) -> int:
+        """About how many bytes a file has."""
+        self.reads.note("weight", path)
+        with self.reads.unheard():
+            return band(self.files[path].size)
+
+    @Shared
+    def bands(self) -> dict[str, str]:
+        """Where each file stands among all by its rank, in words that a small change does not change."""
+        ordered = sorted(self.ranks, key=lambda path: (-self.ranks[path], path))
+        found: dict[str, str] = {}
+        for place, path in enumerate(ordered):
+            share = (place + 1) / len(ordered)
+            found[path] = next((word for top, word in _BANDS if share <= top), "")
+        return Looked(self.reads, "bands", found)
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """The key of each symbol, by its id; "" of what is no symbol. One list for all: pages name many."""
+        return self._named[0]
+
+    @cached_property
+    def kinds(self) -> bytearray:
+        """The kind of each symbol, by its id, as a place in KINDS."""
+        return self._named[1]
+
+    @cached_property
+    def declared(self) -> bytearray:
+        """Whether each symbol is only declared where it stands, by its id."""
+        return self._named[2]
+
+    @Shared
+    def _named(self) -> tuple[list[str], bytearray, bytearray]:
+        """What is known of all symbols, by their ids; files have ids among them."""
+        rows = self.facts.symbol_keys()
+        top = max(max((row[0] for row in rows), default=0), max(self.starts, default=0)) + 1
+        keys, kinds, declared = [""] * top, bytearray(top), bytearray(top)
+        for identity, key, kind, is_declared in rows:
+            keys[identity] = key
+            kinds[identity] = KIND_AT[kind]
+            declared[identity] = is_declared
+        return keys, kinds, declared
+
+    def namesakes(self, key: str, declared: bool) -> list[int]:
+        """The symbols of a key, or of one that differs by its number only, that are declared, or defined, where
+        declarations and definitions stand in different files; in the order of paths."""
+        self.reads.note(Aspect.NAME, clean(key)[-1])
+        return [one for one in self._prototypes.get(bare(key), ()) if self.declared[one] == declared]
+
+    @Shared
+    def _prototypes(self) -> dict[str, list[int]]:
+        """The ids of such symbols by their keys without numbers."""
+        found: dict[str, list[int]] = {}
+        keys, told = self.keys, self.prototyped
+        for file in self.census.files:
+            if self.language_of(file.path) in told:
+                for identity in self.census.symbols(file):
+                    found.setdefault(bare(keys[identity]), []).append(identity)
+        return found
+
+    @cached_property
+    def prototyped(self) -> frozenset[str]:
+        """The languages in which declarations and definitions stand in different files."""
+        return frozenset(name for name in self.counts if name and language_of(name).has_prototypes)
+
+    @Shared
+    def census(self) -> Census:
+        """All names at once."""
+        return Census(self.facts, self.bases, self.keys, self.kinds, self.reads)
+
+    @Shared
+    def alphabet(self) -> Alphabet:
+        """The same from A to Z, in parts."""
+        return Alphabet(self.census)
+
+    @property
+    def letters(self) -> list[str]:
+        """The parts of the alphabet."""
+        return self.known_letters if self.known_letters is not None else list(self.alphabet.shards.names)
+
+    @Shared
+    def layers(self) -> dict[str, Layer]:
+        """How high each file stands over what it needs."""
+        rows = standings_from(self.facts.passed("layers")).items()
+        return Looked(self.reads, "layers", {self.by_base[one]: Layer(*row) for one, row in rows})
+
+    @Shared
+    def cycles(self) -> dict[str, tuple[str, ...]]:
+        """The files that need one another, by each of them; what waits to be loaded makes no cycle."""
+        rings = [tuple(self.by_base[one] for one in row) for row in cycles_from(self.facts.passed("cycles"))]
+        return Looked(self.reads, "cycles", {path: ring for ring in rings for path in ring})
+
+    @Shared
+    def loads(self) -> Loads:
+        """Which file needs which when it is loaded."""
+        return Loads(unpacked_pairs(self.facts.passed("loads")), self.by_base)
+
+    @Shared
+    def clusters(self) -> dict[str, Cluster]:
+        """The group of each file that uses others, or is used, together with them."""
+        rows = clusters(clusters_from(self.facts.passed("clusters")), self.by_base)
+        return Looked(self.reads, "clusters", rows)
+
+    @Shared
+    def _folder_edges(self) -> dict[str, dict[tuple[str, str], int]]:
+        prose = {row[0] for row in self.bases if row[3] == Category.DOCUMENTATION}
+        pairs = [pair for pair in unpacked_pairs(self.facts.passed("pairs")) if pair[0] not in prose]
+        return folder_edges(pairs, self.by_base)
+
+    def folder_edges(self, folder: str) -> dict[tuple[str, str], int]:
+        """Which of the files and folders right in a folder use which, and by how many pairs of files; a folder's name
+        ends in a slash. Documents do not count as users."""
+        self.reads.note("edges", folder)
+        return self._folder_edges.get(folder, {})
+
+    @property
+    def owners(self) -> tuple[str, list[Rule]]:
+        """The file that says whose which files are, and its rules."""
+        self.reads.note("owners", "")
+        return self._owners
+
+    @Shared
+    def _owners(self) -> tuple[str, list[Rule]]:
+        place = next((place for place in PLACES if place in self._ids), "")
+        return place, parsed(self.runners.text(place).decode(errors="replace")) if place else []
+
+    @Shared
+    def licences(self) -> dict[str, str]:
+        """The file of each folder that holds a licence."""
+        found: dict[str, str] = {}
+        for path in sorted(self._ids, reverse=True):
+            folder, _, name = path.rpartition("/")
+            if _LICENCE.fullmatch(name):
+                found[folder] = path
+        return Looked(self.reads, "licences", found)
+
+    @cached_property
+    def _tested(self) -> TestedFiles:
+        return TestedFiles(self.facts.passed("tests"))
+
+    @property
+    def tested_rows(self) -> Mapping[int, object]:
+        """The tests of all files, packed, by the files' ids."""
+        return self._tested.rows
+
+    def tests_of(self, path: str) -> Tested:
+        """The tests that reach a file, by ids and steps: the near ones, and how many there are farther away."""
+        self.reads.note("tests", path)
+        return self._tested.of(self.base_of(path))
+
+    @Shared
+    def graph(self) -> Graph:
+        """Who leads to whom."""
+        return Graph(self.facts.passed("graph"))
+
+    @Shared
+    def tests(self) -> dict[int, int]:
+        """All tests by their ids, each with its number in the order of paths and lines."""
+        ids = chain.from_iterable(self.tests_in[path] for path in sorted(self.tests_in))
+        return {identity: number for number, identity in enumerate(ids)}
+
+    @Shared
+    def tests_in(self) -> dict[str, list[int]]:
+        """The same by file, in the order of lines; only of files that have any."""
+        found: dict[str, list[int]] = {}
+        for identity in sorted(self.facts.tests()):
+            found.setdefault(self.path_of(identity), []).append(identity)
+        return found
+
+    @property
+    def tests_told(self) -> str:
+        """About how many tests there are, in words; "" where there are none."""
+        self.reads.note("all tests", "")
+        number = sum(map(len, self.tests_in.values()))
+        return f"over {band(number):,} tests" if number > 16 else counted(number, "test") if number else ""
+
+    @Shared
+    def neighbours(self) -> Neighbours:
+        """Which files belong together."""
+        return Neighbours(self.facts, self.by_base, self.reads)
+
+    @Shared
+    def runners(self) -> Runners:
+        """The commands that run tests."""
+        return Runners(self.root, self._ids, self.reads)
+
+    @cached_property
+    def shelves(self) -> list[Shelf]:
+        """The full-text index."""
+        return shelves(os.path.dirname(self.facts.path))
+
+    @cached_property
+    def words(self) -> Words:
+        """Splits questions into words."""
+        return Words()
+
+    @cached_property
+    def ranks(self) -> dict[str, float]:
+        """How central each file is."""
+        return self.facts.ranks()
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How many files there are of each language."""
+        return Counter(row[2] for row in self.bases)
+
+    def searched(self, language: str) -> str:
+        """What was looked through for names of a language, in words."""
+        number = self.counts[language]
+        return f"{number:,} {language_of(language).title} file{'s' if number != 1 else ''} searched"
+
+
+KIND_AT: dict[str, int] = {kind: number for number, kind in enumerate(KINDS)}
+_NUMBER = re.compile(r"\+\d+(?=\.|$)")
+
+
+def bare(key: str) -> str:
+    """A key without the numbers that tell namesakes apart."""
+    return _NUMBER.sub("", key) if "+" in key else key
+
+
+_BANDS = ((0.01, "top 1 %"), (0.05, "top 5 %"), (0.1, "top 10 %"), (0.25, "top quarter"), (0.5, "upper half"))

@@ -1,0 +1,239 @@
+"""The command that runs a test, as the repository's own files say it: run from the repository's root.
+
+In: a test's path, name and language. Out: a command line; "" where nothing says how. What decides: the end of the
+test file itself (`unittest.main()`), then the settings on the way up to the root: pytest's, CMake's, Bazel's,
+`package.json`, `go.mod`, `Cargo.toml`, Maven's and Gradle's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Collection, Iterator
+from functools import cached_property
+
+from concordance.base.errors import Unreadable
+from concordance.base.model import Entry
+from concordance.collect import walk
+from concordance.facts.store_delta import Aspect
+from concordance.query.index.cmake_tests import Command, cmake_commands, cmake_target
+from concordance.query.index.updates.reads import Reads
+
+_LARGEST = 2_000_000  # bytes of a file of settings
+_HEAD = 20_000  # bytes of a test that are read for what it imports, and for what it does when it is run itself
+_MAIN = re.compile(rb"""^if __name__ == ["']__main__["']:[ \t]*(?:#.*)?\n((?:[ \t]+.*\n?|\s*\n)+)""", re.M)
+_UNITTEST_MAIN = re.compile(rb"\b(?:run_tests|unittest\.main|absltest\.main|TestProgram)\s*\(")
+_PYTEST_FILES = (("pytest.ini", ""), (".pytest.ini", ""), ("pyproject.toml", "[tool.pytest"), ("tox.ini", "[pytest]"),
+                 ("setup.cfg", "[tool:pytest]"), ("conftest.py", ""))  # fmt: skip
+_MENTIONS = ("pyproject.toml", "tox.ini", "setup.cfg", "setup.py", "noxfile.py", "Makefile", "requirements.txt",
+             "requirements-dev.txt", "dev-requirements.txt", "test-requirements.txt")  # fmt: skip
+_CMAKE = "CMakeLists.txt"
+_MOST = 400  # CMake files that are looked through for who goes on with a list
+_OTHERS = ("package.json", "go.mod", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts", "gradlew",
+           "runtests.py", "manage.py", "BUILD", "BUILD.bazel", "TARGETS")  # fmt: skip
+_GTEST = re.compile(r"((?=\w*TEST)\w++)\s*+\(\s*(\w+)\s*,\s*(\w+)\s*\)")
+
+
+def is_setting(path: str) -> bool:
+    """Whether a file may say how tests of other files are run."""
+    name = path.rpartition("/")[2]
+    named = name in _MENTIONS or name in _OTHERS or any(name == one for one, _ in _PYTEST_FILES)
+    return named or name == _CMAKE or name.endswith((".cmake", ".bzl"))
+
+
+class Runners:
+    """Of one repository; what was found for a file or folder is kept."""
+
+    def __init__(self, root: str, paths: Collection[str], reads: Reads) -> None:
+        self._root, self._paths, self.reads = root, paths, reads
+        self._texts: dict[str, bytes] = {}
+        self._builds: dict[str, list[Command]] = {}
+        self._found: dict[str, Callable[[str], str]] = {}
+
+    def command(self, path: str, language: str, name: str) -> str:
+        """The command that runs one test; `name` with what it stands in, or "" for the whole file."""
+        self.reads.note("command", path)
+        if path not in self._found:
+            maker = self._makers.get(language)
+            with self.reads.unheard():
+                self._found[path] = maker(path) if maker is not None else _nothing
+        return self._found[path](name)
+
+    @cached_property
+    def _makers(self) -> dict[str, Callable[[str], Callable[[str], str]]]:
+        return {
+            "python": self._python, "c": self._c, "cpp": self._c, "cuda": self._c, "objcpp": self._c, "go": self._go,
+            "rust": self._rust, "java": self._java, "javascript": self._script, "typescript": self._script,
+        }  # fmt: skip
+
+    # --- reading
+
+    def text(self, path: str, most: int = _LARGEST) -> bytes:
+        """The first bytes of a file of the repository, or where `most` is negative the last; nothing where it is not
+        there. Of settings, which many tests share, it is kept."""
+        self.reads.note(Aspect.TEXT, path)
+        if path not in self._paths:
+            return b""
+        if path in self._texts:
+            return self._texts[path]
+        try:
+            found = walk.read(self._root, Entry(path, 0, 0), abs(most), most < 0)
+        except Unreadable:
+            found = b""
+        if most == _LARGEST:
+            self._texts[path] = found
+        return found
+
+    def _nearest(self, path: str, *names: str) -> Iterator[str]:
+        """The files of some names in a file's folder and those above, nearest first."""
+        folder = path
+        while folder:
+            folder = folder.rpartition("/")[0]
+            for name in names:
+                inside = f"{folder}/{name}" if folder else name
+                if inside in self._paths:
+                    yield inside
+
+    # --- Python
+
+    def _python(self, path: str) -> Callable[[str], str]:
+        text = self.text(path, _HEAD)
+        main = _MAIN.search(self.text(path, -_HEAD))
+        if main is not None and _UNITTEST_MAIN.search(main.group(1)):
+            return lambda name: f"python {shlex.quote(path)}{f' {name}' if '.' in name else ''}"
+        if self._has_pytest(path) or b"import pytest" in text:
+            return lambda name: f"pytest {shlex.quote('::'.join([path, *filter(None, name.split('.'))]))}"
+        for script, said in (("runtests.py", "python {}"), ("manage.py", "python {} test")):
+            for found in self._nearest(path, script):
+                inside = path[len(found) - len(script) :]
+                return lambda name: f"{said.format(found)} {_dotted(inside, name)}"
+        if re.search(rb"^\s*(?:import|from) unittest\b", text, re.M):
+            return lambda name: f"python -m unittest {_dotted(path, name)}"
+        return _nothing
+
+    def _has_pytest(self, path: str) -> bool:
+        """Whether pytest is set up for a file, or the repository's root names it as what it needs or runs."""
+        for name, word in _PYTEST_FILES:
+            if any(word.encode() in self.text(found) for found in self._nearest(path, name)):
+                return True
+        return any(re.search(rb"\bpytest\b", self.text(name)) for name in _MENTIONS)
+
+    # --- C and C++
+
+    def _c(self, path: str) -> Callable[[str], str]:
+        target = self._program(path)
+        if target:
+            return lambda name: f"{target}{_filter(' --gtest_filter=', name)}"
+        for build in self._nearest(path, "BUILD", "BUILD.bazel"):
+            folder = build.rpartition("/")[0]
+            inside = path[len(folder) + 1 if folder else 0 :]
+            for rule in re.findall(r"\bcc_test\((.*?)\n\)", self.text(build).decode(errors="replace"), re.S):
+                named = re.search(r'\bname\s*=\s*"([^"]+)"', rule)
+                if named and f'"{inside}"' in rule:
+                    label = f"//{folder}:{named.group(1)}"
+                    return lambda name: f"bazel test {label}{_filter(' --test_filter=', name)}"
+        return _nothing
+
+    def _program(self, path: str) -> str:
+        """The program that CMake makes of a source: by the nearest file that names it, or another that goes on with
+        the variables in which that one lists it."""
+        held: frozenset[str] = frozenset()
+        for build in self._nearest(path, _CMAKE):
+            target, held = cmake_target(self._commands(build), path[len(build) - len(_CMAKE) :])
+            if target or held:
+                break
+        else:
+            return ""
+        for build in self._cmakes if held and not target else ():
+            target, _ = cmake_target(self._commands(build), path, held)
+            if target:
+                break
+        return target
+
+    @cached_property
+    def _cmakes(self) -> list[str]:
+        return sorted(path for path in self._paths if path.rpartition("/")[2] == _CMAKE)[:_MOST]
+
+    def _commands(self, build: str) -> list[Command]:
+        if build not in self._builds:
+            self._builds[build] = cmake_commands(self.text(build).decode(errors="replace"))
+        return self._builds[build]
+
+    # --- others
+
+    def _go(self, path: str) -> Callable[[str], str]:
+        module = next(self._nearest(path, "go.mod"), None)
+        if module is None:
+            return _nothing
+        home, folder = module.rpartition("/")[0], path.rpartition("/")[0]
+        inside = folder[len(home) :].strip("/")
+        before = f"go -C {shlex.quote(home)}" if home else "go"
+        wanted = f"{before} test ./{inside}".removesuffix("/")
+        return lambda name: f"{wanted} -run '^{name.rpartition('.')[2]}$'" if name else wanted
+
+    def _rust(self, path: str) -> Callable[[str], str]:
+        manifest = next(self._nearest(path, "Cargo.toml"), None)
+        if manifest is None:
+            return _nothing
+        named = re.search(rb'^\s*name\s*=\s*"([^"]+)"', self.text(manifest), re.M)
+        package = f" -p {named.group(1).decode()}" if "/" in manifest and named else ""
+        return lambda name: f"cargo test{package} {name.replace('.', '::')}".rstrip()
+
+    def _java(self, path: str) -> Callable[[str], str]:
+        stem = path.rpartition("/")[2].partition(".")[0]
+        for build in self._nearest(path, "pom.xml", "build.gradle", "build.gradle.kts"):
+            if build.endswith("pom.xml"):
+                return lambda name: f"mvn test -Dtest={stem}{f'#{_last(name)}' if name else ''}"
+            gradle = "./gradlew" if "gradlew" in self._paths else "gradle"
+            return lambda name: f"{gradle} test --tests '*{stem}{f'.{_last(name)}' if name else ''}'"
+        return _nothing
+
+    def _script(self, path: str) -> Callable[[str], str]:
+        for manifest in self._nearest(path, "package.json"):
+            try:
+                said = json.loads(self.text(manifest))
+            except ValueError:
+                continue
+            if not isinstance(said, dict):
+                continue
+            scripts = said.get("scripts")
+            script = str(scripts.get("test", "")) if isinstance(scripts, dict) else ""
+            named = {name for key in ("dependencies", "devDependencies") for name in _keys(said.get(key))}
+            named |= set(re.findall(r"[\w-]+", script)) | ({"jest"} if "jest" in said else set())
+            tool = next((tool for word, tool in _TOOLS if word in named), "npm test --" if script else "")
+            if tool:
+                folder = manifest.rpartition("/")[0]
+                inside = shlex.quote(path[len(folder) + 1 if folder else 0 :])
+                return lambda name: f"{f'cd {shlex.quote(folder)} && ' if folder else ''}{tool} {inside}"
+        return _nothing
+
+
+_TOOLS = (("jest", "npx jest"), ("vitest", "npx vitest run"), ("mocha", "npx mocha"), ("ava", "npx ava"))
+
+
+def _nothing(name: str) -> str:
+    return ""
+
+
+def _keys(value: object) -> list[str]:
+    return [str(key) for key in value] if isinstance(value, dict) else []
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _dotted(path: str, name: str) -> str:
+    return ".".join(filter(None, [*path.removesuffix(".py").split("/"), name]))
+
+
+def _filter(option: str, name: str) -> str:
+    """The option that picks one test of googletest; one with types or parameters has several names."""
+    found = _GTEST.match(name)
+    if found is None:
+        return ""
+    macro, suite, test = found.groups()
+    if "TYPED" in macro:
+        return option + shlex.quote(f"{suite}/*.{test}")
+    return option + (shlex.quote(f"*/{suite}.{test}/*") if macro.endswith("_P") else f"{suite}.{test}")

@@ -1,0 +1,1 @@
+"""What a page read, which pages are stale, and how an open index follows an update."""

@@ -1,0 +1,1 @@
+"""Resolves, lists and cross-references names."""

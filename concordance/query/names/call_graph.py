@@ -1,0 +1,149 @@
+"""Who calls whom.
+
+In: symbols. Out: the symbols at the other end of each call, each once, with how sure it is. A call
+belongs to the innermost function, class or file around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from concordance.base.model import ROLES, Op, Role, Trust, unpacked
+from concordance.facts.read import Place
+from concordance.query.answers import Page, Row, clean, full_name, name_of, rank_of, start_of
+from concordance.query.index.bridges import crossings
+from concordance.query.index.open_file import Claim, Opened
+from concordance.query.index.repository import Index
+from concordance.query.names.public_names import called
+
+_MANY = 32  # definitions of one name: too many for each to be meant
+_CALL = 1 << ROLES.index(Role.CALL)
+
+
+class Called(NamedTuple):
+    """One end of a call."""
+
+    place: Place
+    claim: Claim
+
+
+def with_classes(index: Index, symbols: Collection[Place]) -> list[Place]:
+    """Who calls a Python class calls its `__init__`."""
+    found = list(symbols)
+    for symbol in symbols if len(symbols) < _MANY else ():
+        if symbol.name == "__init__" and symbol.language == "python":
+            found += [one for one in index.facts.symbols_in(symbol.path) if clean(symbol.home) == clean(one.key)]
+    return found
+
+
+def callers(index: Index, symbols: Collection[Place], least: int) -> list[int]:
+    """The ids of all that call some symbols: those in the same files first, then source before tests."""
+    own = {symbol.path for symbol in symbols}
+    users = dict.fromkeys(
+        user
+        for user, roles, trust, _ in index.facts.uses(symbol.id for symbol in symbols)
+        if trust >= least and (roles & _CALL or not least)
+    )
+    if least != Trust.UNIQUE_NAME:  # the store keeps the roles of the best uses, whatever they are
+        users = dict.fromkeys(_claims(index, users, frozenset(symbol.id for symbol in symbols), least))
+    users |= dict.fromkeys(_across(index, [symbol.id for symbol in symbols], least))
+    order: dict[str, tuple[bool, int, str]] = {}
+
+    def key(user: int) -> tuple[bool, int, str, int]:
+        path = index.path_of(user)
+        if path not in order:
+            order[path] = (path not in own, rank_of(index.category_of(path)), path)
+        return (*order[path], user)
+
+    return sorted(users, key=key)
+
+
+def _across(index: Index, targets: Iterable[int], least: int) -> dict[int, Claim]:
+    """Who calls some targets from another language, and by which bridge."""
+    table, found = crossings(index), dict[int, Claim]()
+    for row in (row for target in targets for row in table.runs_into(target)):
+        had = found.get(row.source)
+        if row.trust >= least and (had is None or had.trust < row.trust):
+            found[row.source] = Claim(row.target, Trust(row.trust), f"{row.name}: {row.by}")
+    return found
+
+
+def _claims(index: Index, users: Iterable[int], targets: frozenset[int], least: int) -> dict[int, Claim]:
+    """The best claim by which each of some users calls one of some targets."""
+    by_path: dict[str, list[int]] = {}
+    for user in users:
+        by_path.setdefault(index.path_of(user), []).append(user)
+    best: dict[int, Claim] = {}
+    for path, inside in by_path.items():
+        file = index.opened(path)
+        claims = file.claimed(targets, least)
+        said = {claim[1:] for claim in claims.values()}
+        if len(said) == 1 and least == Trust.UNIQUE_NAME:  # the store knows that they call, and all claims say the same
+            best.update(dict.fromkeys(inside, next(iter(claims.values()))))
+            continue
+        wanted = {user - file.base for user in inside}
+        for caller, used in file.calls:
+            if caller in wanted and used in claims:
+                had = best.get(file.base + caller)
+                if had is None or had.trust < claims[used].trust:
+                    best[file.base + caller] = claims[used]
+    return best
+
+
+def callers_page(index: Index, symbols: Collection[Place], least: int, page: Page) -> tuple[list[Called], int, str]:
+    """A page of callers, how many there are, and the cursor behind it."""
+    found = callers(index, symbols, least)
+    start = start_of(page, len(found))
+    end = start + page.limit
+    shown = found[start:end]
+    places = index.facts.places(shown)
+    targets = frozenset(symbol.id for symbol in symbols)
+    claims = {**_across(index, targets, least), **_claims(index, shown, targets, least)}
+    rows = [Called(places[user], claims[user]) for user in shown if user in places and user in claims]
+    return rows, len(found), str(end) if end < len(found) else ""
+
+
+def callees(index: Index, symbol: Place, least: int) -> tuple[list[Called], list[str]]:
+    """What a symbol's body calls, in the order of the text; and the names of calls that lead nowhere known."""
+    file = index.opened(symbol.path)
+    inside = {symbol.place + 1, *(place + 1 for place in file.below(symbol.place))}
+    best: dict[int, Claim] = {}
+    open_: list[str] = []
+    for user, used in file.calls:
+        if user in inside or symbol.place < 0:
+            claims = [claim for claim in file.claims(used) if claim.trust >= least]
+            for claim in claims:
+                if claim.target not in best or best[claim.target].trust < claim.trust:
+                    best[claim.target] = claim
+            if not claims:
+                open_.append(_name(file, used))
+    for user in inside:
+        for row in crossings(index).runs_from(file.base + user):
+            if row.trust >= least and row.target not in best:
+                best[row.target] = Claim(row.target, Trust(row.trust), f"{row.name}: {row.by}")
+    places = index.facts.places(best)
+    return [Called(places[target], claim) for target, claim in best.items() if target in places], open_
+
+
+def _name(file: Opened, expression: int) -> str:
+    flow = file.flow
+    op, left, right = flow.op[expression], unpacked(flow.left)[expression], unpacked(flow.right)[expression]
+    if op == Op.MEMBER:
+        return flow.names[right]
+    if op == Op.LOOKUP:
+        return flow.names[left]
+    return flow.names[unpacked(flow.variable_name)[left]] if op == Op.NAME else ""
+
+
+def row_of(index: Index, one: Called) -> Row:
+    """One end of a call as a row."""
+    return {
+        "path": one.place.path,
+        "line": one.place.line,
+        "name": name_of(one.place),
+        "qualified": full_name(one.place),
+        "trust": one.claim.trust.name.lower(),
+        "by": one.claim.by,
+        "called": called(index, one.place),
+    }

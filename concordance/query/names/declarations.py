@@ -1,0 +1,86 @@
+"""Declarations and definitions of the same thing, in languages that keep them in different files.
+
+In: symbols. Out: all that stands for the same things: definitions, then declarations. Of one qualified
+name and as many parameters; what is private to its file is joined with nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from concordance.base.model import Kind, Symbol
+from concordance.extract.engine import language_of
+from concordance.facts.read import Place
+from concordance.query.answers import clean
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import kept
+
+_FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
+_TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM))
+_VALUES = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
+_MOST = 32  # of one qualified name: what is defined more often is many things
+
+
+def together(index: Index, places: Iterable[Place], warm: bool = False) -> list[Place]:
+    """Some symbols, and behind them their other definitions and declarations; many are all of a name already. Who is
+    `warm` has the table of all names at hand, which takes a second to make."""
+    found = {place.id: place for place in places}
+    if len(found) > _MOST:
+        return list(found.values())
+    done: set[tuple[str, int, str]] = set()
+    for place in list(found.values()):
+        key = (place.name, _family(place), place.home)
+        if place.place >= 0 and key not in done and language_of(place.language).has_prototypes:
+            done.add(key)
+            for other in _others(index, place, warm):
+                found.setdefault(other.id, other)
+    return list(found.values())
+
+
+def joined(index: Index, place: Place) -> list[Place]:
+    """A symbol, and behind it what else stands for the same, by the table of all names; kept, for what a header
+    declares is named everywhere."""
+    return _joined(index, str(place.id))
+
+
+@kept(1 << 15)
+def _joined(index: Index, identity: str) -> list[Place]:
+    place = index.facts.place(int(identity))
+    return together(index, [place], warm=True) if place is not None else []
+
+
+def _others(index: Index, place: Place, warm: bool) -> list[Place]:
+    """What else stands for the same thing as a symbol, definitions first."""
+    home = clean(place.home)
+    if warm:
+        ids = [one for declared in (False, True) for one in index.namesakes(place.key, declared)]
+        named = list(index.facts.places(ids).values())
+    else:
+        named = index.facts.named(place.name)
+    same = [other for other in named if other.id != place.id and _alike(other, place, home)]
+    if not same or len(same) > _MOST or not any(other.declaration for other in (place, *same)):
+        return []
+    mine = _symbol(index, place)
+    if "static" in mine.modifiers and not home:
+        same = [other for other in same if other.path == place.path]
+    if place.kind in _FUNCTIONS:
+        same = [other for other in same if _fits(mine, _symbol(index, other), other.path == place.path, bool(home))]
+    return sorted(same, key=lambda other: (other.declaration, other.path != place.path, other.path, other.place))
+
+
+def _alike(one: Place, other: Place, home: list[str]) -> bool:
+    kinds = _family(one) == _family(other) and language_of(one.language).has_prototypes
+    return kinds and clean(one.home) == home
+
+
+def _family(place: Place) -> int:
+    return next((n for n, kinds in enumerate((_FUNCTIONS, _TYPES, _VALUES)) if place.kind in kinds), -1)
+
+
+def _symbol(index: Index, place: Place) -> Symbol:
+    return index.opened(place.path).symbols[place.place]
+
+
+def _fits(mine: Symbol, other: Symbol, same_file: bool, member: bool) -> bool:
+    hidden = "static" in other.modifiers and not member and not same_file
+    return not hidden and len(mine.parameters) == len(other.parameters)

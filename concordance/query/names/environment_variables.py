@@ -1,0 +1,84 @@
+"""Environment variables and build options as answers show them: the places of each, by its name.
+
+In: a name. Out: rows, what declares it first, then who sets, reads and speaks of it, source before tests. They are
+names of the repository as its definitions are, though no file defines them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from concordance.base.model import Bridge, End, Role, Trust
+from concordance.query.answers import Row, rank_of
+from concordance.query.index.bridges import crossings
+from concordance.query.index.repository import Index
+from concordance.query.names.public_names import called
+
+VARIABLE, OPTION = "environment variable", "build option"
+_ORDER = {"declares": 0, "sets": 1, "removes": 2, "reads": 3, "documents": 4}
+_ROLES = {"declares": Role.DECLARE, "sets": Role.WRITE, "removes": Role.WRITE, "documents": Role.MENTION}
+
+
+class Spoken(NamedTuple):
+    """One place of a variable."""
+
+    row: Bridge
+    path: str
+    end: End
+
+
+def places(index: Index, name: str) -> list[Spoken]:
+    """Where a variable or option is declared, set, read and spoken of; none where it is neither."""
+    found = []
+    for row in crossings(index).named(name):
+        if row.bridge == "environment":
+            path = index.path_of(row.source)
+            ends = index.opened(path).ends
+            if 0 <= row.end < len(ends):
+                found.append(Spoken(row, path, ends[row.end]))
+
+    def order(one: Spoken) -> tuple[object, ...]:
+        return _ORDER[one.row.says], rank_of(index.category_of(one.path)), one.path, one.end.line, one.end.col
+
+    return sorted(found, key=order)
+
+
+def kind_of(found: list[Spoken]) -> str:
+    """What a name is, by its places."""
+    is_option = any(dict(one.end.more).get("what") == "option" for one in found if one.row.says == "declares")
+    return OPTION if is_option else VARIABLE
+
+
+def defining(index: Index, name: str) -> list[Row]:
+    """What stands for the definition: what declares it, or else who reads it, or sets it."""
+    found = places(index, name)
+    for says in ("declares", "reads", "sets"):
+        best = [one for one in found if one.row.says == says]
+        if best:
+            kind = kind_of(found)
+            return [_defined(name, one, kind) for one in best]
+    return []
+
+
+def _defined(name: str, one: Spoken, kind: str) -> Row:
+    return {
+        "path": one.path, "line": one.end.line, "col": one.end.col, "name": name, "qualified": name, "kind": kind,
+        "trust": Trust(one.row.trust).name.lower(), "by": f"{one.row.says} it: {one.row.by}", "via": [], "called": name,
+    }  # fmt: skip
+
+
+def using(index: Index, name: str, least: int) -> list[Row]:
+    """Every place but those that declare it."""
+    found = [one for one in places(index, name) if one.row.says != "declares" and one.row.trust >= least]
+    around = index.facts.places(one.row.source for one in found if not index.path_of_base(one.row.source))
+    rows: list[Row] = []
+    for one in found:
+        symbol = around.get(one.row.source)
+        rows.append({
+            "path": one.path, "line": one.end.line, "col": one.end.col,
+            "role": str(_ROLES.get(one.row.says, Role.READ)), "trust": Trust(one.row.trust).name.lower(),
+            "by": f"{one.row.says} it: {one.row.by}",
+            "scope": called(index, symbol) if symbol is not None else None,
+            "text": index.opened(one.path).line(one.end.line),
+        })  # fmt: skip
+    return rows

@@ -1,0 +1,271 @@
+"""The keywords of one file: what it defines, imports, mentions and is about; and where its page speaks of each.
+
+In: a file. Out: groups of `Defined` names, `Imported` names, names of code that its words mention, and its concepts,
+the most telling first. The page of keywords shows them, and the terminal lists them.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import accumulate
+from typing import NamedTuple
+
+from concordance.base.blocks import Ref, To
+from concordance.base.model import ROLES, FileFacts, Kind, Role, Symbol, Term, unpacked
+from concordance.extract.terms.english import GENERAL, STOP, VERBS
+from concordance.extract.terms.terms import weight
+from concordance.query.answers import separator_of
+from concordance.query.index.file_model import About, ref_of
+from concordance.query.names import code_samples
+
+GROUPS: dict[str, str] = {
+    Kind.CLASS: "Classes", Kind.STRUCT: "Structs", Kind.UNION: "Unions", Kind.ENUM: "Enums",
+    Kind.INTERFACE: "Interfaces", Kind.FUNCTION: "Functions", Kind.METHOD: "Methods", Kind.PROPERTY: "Properties",
+    Kind.FIELD: "Fields", Kind.VARIABLE: "Variables", Kind.CONSTANT: "Constants", Kind.ENUMERATOR: "Enumerators",
+    Kind.TYPE: "Types", Kind.MACRO: "Macros", Kind.NAMESPACE: "Namespaces", Kind.MODULE: "Modules",
+    Kind.TARGET: "Targets", Kind.OPERATOR: "Operators", Kind.HEADING: "Headings", Kind.KEY: "Keys",
+    Kind.LABEL: "Labels",
+}  # fmt: skip
+IMPORTS, LINKS, IDENTIFIERS, CONCEPTS = "Imports", "Links", "Identifiers", "Concepts"
+PURPOSE, SOURCE, ANALYSIS, DEPENDENCIES = "File Purpose", "Original Source", "Detailed Analysis", "Dependencies"
+_IMPORT = ROLES.index(Role.IMPORT)
+_MENTION = ROLES.index(Role.MENTION)
+_COMMON = 8  # a term of more than a file in so many tells nothing of a file …
+_SMALL = 64  # … but where there are few files
+_COMMON_WORDS = STOP | VERBS | GENERAL
+_PROSE = frozenset(("markdown", "rst", "text"))
+_KEYED = frozenset(("yaml", "json", "toml", "ini"))
+INCLUDED = frozenset(("system", "local"))  # headers: their names stand nowhere else in the text
+LINKED = frozenset(("link", "image"))
+_WORDS = re.compile(r"\w+")
+AROUND = frozenset((Kind.NAMESPACE, Kind.MODULE))  # what names stand in without being a part of it
+
+FLAT = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))  # what is listed by its name alone, wherever it stands
+
+
+class Defined(NamedTuple):
+    """A name, and the places of all symbols of one kind that have it."""
+
+    name: str
+    places: list[int]
+
+
+class Imported(NamedTuple):
+    """A module or header, and what is taken from it."""
+
+    module: str
+    line: int
+    ref: Ref | None  # the file that it is, where that is in the repository
+    alias: str
+    times: int  # how often it is used here by its name
+    form: str  # as `Import.form`
+    names: list[tuple[str, Ref | None, int]]  # with what each means, and how often it is used here
+
+
+class Mentioned(NamedTuple):
+    """A name of code that the words of the file speak of."""
+
+    name: str
+    line: int
+    times: int
+    is_shown: bool = False  # by the text, as code, and not by its words
+
+
+class Usage(NamedTuple):
+    """Who uses a symbol."""
+
+    here: int  # how often its own file does
+    there: Counter[str]  # how often others do, by path
+
+
+def usage(one: About) -> dict[int, Usage]:
+    """Who uses each of a file's symbols, by place."""
+    found: dict[int, Usage] = {}
+    path_of, first, last = one.index.path_of, one.base, one.base + len(one.symbols)
+    for place, uses in one.users.items():
+        here = 0
+        there: Counter[str] = Counter()
+        for identity, _, _, times in uses:
+            if first <= identity <= last:
+                here += times
+            else:
+                there[path_of(identity)] += times
+        found[place] = Usage(here, there)
+    return found
+
+
+def by_name(text: str) -> tuple[str, str]:
+    """Names from A to Z, whatever their case."""
+    return text.lower(), text
+
+
+def defined(symbols: tuple[Symbol, ...]) -> dict[str, list[Defined]]:
+    """What a file defines, from A to Z, in groups by kind."""
+    kinds: dict[str, dict[str, list[int]]] = {}
+    for place, symbol in enumerate(symbols):
+        kinds.setdefault(symbol.kind, {}).setdefault(symbol.name, []).append(place)
+    return {
+        title: [Defined(name, kinds[kind][name]) for name in sorted(kinds[kind], key=by_name)]
+        for kind, title in GROUPS.items()
+        if kind in kinds
+    }
+
+
+def home(one: About, place: int) -> int:
+    """The place of what a symbol is a member of; -1 where it stands by itself, or in a namespace."""
+    parent = one.symbols[place].parent
+    return -1 if parent < 0 or one.symbols[parent].kind in AROUND or one.symbols[place].kind in FLAT else parent
+
+
+def called(one: About, place: int) -> str:
+    """A symbol's name with those of what it is a member of."""
+    parts: list[str] = []
+    while place >= 0:
+        parts.append(one.symbols[place].name)
+        place = home(one, place)
+    return separator_of(one.file.language).join(reversed(parts))
+
+
+def imported(one: About) -> list[Imported]:
+    """What a file imports, from A to Z, names under their modules."""
+    modules: dict[str, Imported] = {}
+    times = _times(one.facts)
+    for row, target, identity in one.imports:
+        had = modules.get(row.module)
+        if had is None:
+            path = target.paths[0] if target is not None and target.paths else ""
+            ref = Ref(To.FILE, path, "", row.module) if path else None
+            modules[row.module] = had = Imported(row.module, row.line, ref, "", 0, row.form, [])
+        if not row.name or row.name == "*":
+            called = row.alias or row.module.partition(".")[0]
+            count = had.times or times[called, row.scope]
+            modules[row.module] = had._replace(alias=had.alias or row.alias, times=count)
+        elif all(row.name != name for name, _, _ in had.names):
+            ref = ref_of(one.index, identity)._replace(label=row.name) if identity else None
+            had.names.append((row.name, ref, times[row.alias or row.name, row.scope]))
+    for had in modules.values():
+        had.names.sort(key=lambda row: by_name(row[0]))
+    return [modules[name] for name in sorted(modules, key=by_name)]
+
+
+def _times(facts: FileFacts) -> Counter[tuple[str, int]]:
+    """How often each imported name stands in the file as that, by name and by the scope that binds it."""
+    called = {row.alias or row.name or row.module.partition(".")[0] for row in facts.imports}
+    occurrences = facts.occurrences
+    wanted = {number for number, name in enumerate(occurrences.names) if name in called}
+    if not wanted:
+        return Counter()
+    columns = zip(unpacked(occurrences.name), unpacked(occurrences.bound), occurrences.role, strict=True)
+    found = Counter([(name, bound) for name, bound, role in columns if name in wanted and role != _IMPORT])
+    return Counter({(occurrences.names[name], bound - 1): count for (name, bound), count in found.items()})
+
+
+def mentioned(facts: FileFacts, is_known: Callable[[str], bool], more: Iterable[Mentioned] = ()) -> list[Mentioned]:
+    """Names of code that the file's words speak of and its code does not have, from A to Z.
+
+    A plain word in code marks counts where the repository knows it, or where it is no common word of English.
+    """
+    found: dict[str, Mentioned] = {}
+    for row in (*_told(facts), *more):
+        had = found.get(row.name, row._replace(times=0))
+        found[row.name] = row._replace(line=min(had.line, row.line), times=had.times + row.times)
+    bare = {name.strip("_") for name in found}
+    for term in facts.terms:
+        if term.kind == "name" and term.text not in bare:
+            found.setdefault(term.text, Mentioned(term.text, term.line, term.times))
+    here = {symbol.name for symbol in facts.symbols}
+    names = [name for name in found if name not in here and (name not in _COMMON_WORDS or is_known(name))]
+    return [found[name] for name in sorted(names, key=by_name)]
+
+
+def _told(facts: FileFacts) -> Iterator[Mentioned]:
+    """The names that stand in prose as code."""
+    occurrences = facts.occurrences
+    if _MENTION not in occurrences.role:
+        return
+    first: dict[int, int] = {}
+    numbers = unpacked(occurrences.name)
+    places = [place for place, role in enumerate(occurrences.role) if role == _MENTION]
+    for place in places:
+        first.setdefault(numbers[place], place)
+    times = Counter([numbers[place] for place in places])
+    offsets = list(accumulate(unpacked(occurrences.step)))
+    starts = [0, *accumulate(unpacked(occurrences.lengths))]
+    for number, place in first.items():
+        yield Mentioned(occurrences.names[number], bisect_right(starts, offsets[place]), times[number])
+
+
+def _meant(one: About) -> dict[str, int]:
+    """What the file uses of others, by the last part of its name; 0 where that is several things."""
+    found: dict[str, int] = {}
+    names = one.index.census.names
+    for inside in one.uses.values():
+        for identity in inside:
+            if not one.is_own(identity) and identity < len(names) and (name := names[identity]):
+                found[name] = identity if found.get(name, identity) == identity else 0
+    return found
+
+
+def sampled(one: About) -> list[Mentioned]:
+    """The names of others' code that a file's text shows: of a source all that it uses or speaks of without importing
+    it by name, of prose what its samples show."""
+    language = one.file.language
+    if language in _PROSE:
+        found = code_samples.named(one.opened.lines() or (), one.index.census.has_code)
+    elif one.facts.occurrences.names and one.symbols and language not in _KEYED:
+        found = code_samples.written(one.opened.text() or "")
+        for row in one.facts.imports:
+            for name in (row.name, row.alias):
+                found.pop(name, None)
+    else:
+        return []
+    return [Mentioned(name, line, times, language not in _PROSE) for name, (line, times) in found.items()]
+
+
+class Meaning:
+    """What names that a file mentions mean."""
+
+    def __init__(self, one: About) -> None:
+        self._one, self._used = one, _meant(one)
+
+    def ref(self, name: str) -> Ref | None:
+        """A link to what the file uses by that name, or to the one definition of it."""
+        last = re.split(r"\.|::", name)[-1].removesuffix("()")
+        index = self._one.index
+        identity = self._used.get(last) or index.census.only(last)
+        return ref_of(index, identity)._replace(label=name) if identity else None
+
+
+def concepts(terms: Iterable[Term], spread: Mapping[str, int], files: int) -> list[Term]:
+    """The words, phrases and acronyms that tell a file from others, the most telling first; `spread` is in how many of
+    all files each stands."""
+    weighed = [
+        (-weight(term.times, max(1, spread.get(term.text, 1)), max(1, files)), term.text, term)
+        for term in terms
+        if term.kind != "name" and is_telling(spread.get(term.text, 1), files)
+    ]
+    return [row[2] for row in sorted(weighed)]
+
+
+def is_telling(spread: int, files: int) -> bool:
+    """Whether a term of so many files tells some of them from others."""
+    return files < _SMALL or spread * _COMMON <= files
+
+
+def spelled(term: Term) -> str:
+    """A concept with what it stands for."""
+    return f"{term.text} ({term.stands_for})" if term.stands_for else term.text
+
+
+class Words:
+    """The words of a text, to be asked for."""
+
+    def __init__(self, text: str) -> None:
+        self._words = f" {' '.join(_WORDS.findall(text.lower()))} "
+
+    def has(self, text: str) -> bool:
+        """Whether a keyword is among them."""
+        return f" {' '.join(_WORDS.findall(text.lower()))} " in self._words

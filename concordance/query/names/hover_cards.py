@@ -1,0 +1,80 @@
+"""What is said of a definition when a reader points at its name: signature, first words, how often it is used.
+
+In: a path. Out: a card for each of the file's definitions. Uses are counted as the store has them; what is declared in
+one file and defined in another is one thing, of which a use that leads to both counts once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import NamedTuple
+
+from concordance.base.model import Kind, Trust
+from concordance.extract.engine import language_of
+from concordance.query.index.definition_pages import with_pages
+from concordance.query.index.file_model import About, about
+from concordance.query.index.repository import Index
+from concordance.query.markup.said import first_sentence
+from concordance.query.names.public_names import public_name
+from concordance.query.sections.structure import KEYED
+
+_LONGEST = 600  # signs of a signature on a card; the page has all of it
+_SAID = 400  # signs of its first words
+_LEFT_OUT = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL))
+
+
+class Card(NamedTuple):
+    """One definition."""
+
+    key: str
+    name: str
+    kind: str
+    signature: str
+    doc: str
+    uses: int
+    files: int
+    path: str
+    line: int
+    page: bool  # whether it has a page of its own
+    called: str  # by users, where that is another name
+
+
+def cards(index: Index, path: str) -> list[Card]:
+    """The cards of a file's definitions; keys of data have none."""
+    one = about(index, path)
+    if one.file.language in KEYED:
+        return []
+    paged = with_pages(index, path)
+    uses = _counted(one)
+    return [
+        Card(
+            symbol.key, symbol.name, symbol.kind, _cut(" ".join(symbol.signature.split()), _LONGEST),
+            _cut(first_sentence(symbol.doc, one.file.language, symbol.name), _SAID) if symbol.doc else "",
+            *uses.get(place, (0, 0)), path, symbol.line, place in paged, public_name(index, path, symbol.key),
+        )
+        for place, symbol in enumerate(one.symbols)
+        if symbol.kind not in _LEFT_OUT
+    ]  # fmt: skip
+
+
+def _cut(words: str, longest: int) -> str:
+    return words if len(words) <= longest else f"{words[:longest].rstrip()} …"
+
+
+def _counted(one: About) -> dict[int, tuple[int, int]]:
+    """In how many places and files each symbol is used, by place."""
+    index, base = one.index, one.base
+    rows = [(target - base - 1, target, *row) for target, *row in index.facts.users_of_file(one.path)]
+    if language_of(one.file.language).has_prototypes:
+        others = {other: place for place, other in one.counterparts.items()}
+        rows += [(others[target], target, *row) for target, *row in index.facts.users_of(others)]
+    best: dict[int, dict[int, int]] = {}
+    for place, _, user, _, trust, times in rows:
+        if trust >= Trust.UNIQUE_NAME:
+            users = best.setdefault(place, {})
+            users[user] = max(users.get(user, 0), times)
+    starts = index.starts
+    return {
+        place: (sum(users.values()), len({bisect_right(starts, user) for user in users}))
+        for place, users in best.items()
+    }

@@ -1,0 +1,133 @@
+"""The way from a name to what it means: the imports and aliases between the two.
+
+In: a file and one of its expressions, or a name that a module offers. Out: the hops on the way, each
+a file and a line to look at. What a name means is the links' word; a way that does not lead there is
+none.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import NamedTuple
+
+from concordance.base.model import Op, unpacked
+from concordance.query.index.open_file import Opened
+from concordance.query.index.repository import Index
+
+Hop = tuple[str, int]  # path and line
+_FARTHEST = 24  # hops: a longer way goes in a circle
+
+
+class Way(NamedTuple):
+    """What a name leads to, by which hops."""
+
+    target: int  # an id
+    hops: tuple[Hop, ...] = ()
+
+
+class Trail:
+    """Finds one way. `goal` is the id that it must lead to; 0 where any will do."""
+
+    def __init__(self, index: Index, goal: int = 0) -> None:
+        self.index, self.goal = index, goal
+        self._seen: set[tuple[str, str]] = set()
+
+    def of_expression(self, file: Opened, expression: int, depth: int = 0) -> Way | None:
+        """The way from an expression of a file."""
+        flow = file.flow
+        if depth > _FARTHEST or not 0 <= expression < len(flow.op):
+            return None
+        op, left, right = flow.op[expression], unpacked(flow.left)[expression], unpacked(flow.right)[expression]
+        if op == Op.NAME:
+            return self._of_variable(file, left, depth + 1)
+        if op == Op.MEMBER:
+            return self._of_member(file, left, flow.names[right], depth + 1)
+        if op == Op.IMPORT:
+            return self._through(file, left, depth + 1)
+        if op == Op.PACKAGE:
+            claims = file.claims(expression)
+            return self._arrived(claims[0].target if claims else 0, ((file.path, flow.imports[left].line),))
+        if op == Op.SYMBOL:
+            return self._arrived(file.base + 1 + left)
+        if op == Op.LOOKUP:
+            return self._stars(file, flow.names[left], depth + 1)
+        return None
+
+    def of_name(self, path: str, name: str, depth: int = 0) -> Way | None:
+        """The way from a name that a module offers."""
+        if depth > _FARTHEST or (path, name) in self._seen:
+            return None
+        self._seen.add((path, name))
+        file = self.index.opened(path)
+        flow = file.flow
+        if name in flow.names:
+            word = flow.names.index(name)
+            rows = zip(unpacked(flow.variable_scope)[: flow.whole], unpacked(flow.variable_name), strict=False)
+            for variable, row in enumerate(rows):
+                if row == (0, word):
+                    found = self._of_variable(file, variable, depth)
+                    if found:
+                        return found
+        return self._stars(file, name, depth)
+
+    def _arrived(self, target: int, hops: tuple[Hop, ...] = ()) -> Way | None:
+        return Way(target, hops) if target and self.goal in (0, target) else None
+
+    def _of_variable(self, file: Opened, variable: int, depth: int) -> Way | None:
+        """A variable is a symbol, or it is another name for what is bound to it."""
+        flow = file.flow
+        symbol = unpacked(flow.variable_symbol)[variable]
+        found = self._arrived(file.base + symbol) if symbol else None
+        if found:
+            return found
+        alias = self._line(file, symbol - 1) if symbol else ()
+        values = unpacked(flow.bound_value)
+        for row in _rows_of(unpacked(flow.bound_variable), variable):
+            found = self.of_expression(file, values[row], depth)
+            if found:
+                return Way(found.target, alias + found.hops)
+        return None
+
+    def _line(self, file: Opened, symbol: int) -> tuple[Hop, ...]:
+        place = self.index.facts.place(file.base + 1 + symbol)
+        return ((file.path, place.line),) if place is not None else ()
+
+    def _of_member(self, file: Opened, left: int, name: str, depth: int) -> Way | None:
+        """A member of a module is what the module offers; one of a class is as far away as the class."""
+        claims = file.claims(left)
+        if not claims:
+            return self._arrived(self.goal)
+        before = Trail(self.index, claims[0].target).of_expression(file, left, depth)
+        hops = before.hops if before else ()
+        holder = self.index.facts.place(claims[0].target)
+        if holder is None or holder.place >= 0:
+            return self._arrived(self.goal, hops)
+        found = self.of_name(holder.path, name, depth)
+        return Way(found.target, hops + found.hops) if found else None
+
+    def _through(self, file: Opened, number: int, depth: int) -> Way | None:
+        """What an import brings in."""
+        row, target, named = file.imports[number]
+        hop = ((file.path, row.line),)
+        for path in target.paths if target is not None else ():
+            if row.name:
+                found = self.of_name(path, row.name, depth)
+                if found:
+                    return Way(found.target, hop + found.hops)
+            else:
+                return self._arrived(self.index.facts.base(path), hop)
+        return self._arrived(named, hop)
+
+    def _stars(self, file: Opened, name: str, depth: int) -> Way | None:
+        """What `import *` brings in under a name."""
+        for row, target, _ in file.imports:
+            if row.name == "*" and target is not None:
+                for path in target.paths:
+                    found = self.of_name(path, name, depth + 1)
+                    if found:
+                        return Way(found.target, ((file.path, row.line), *found.hops))
+        return None
+
+
+def _rows_of(column: array[int], value: int) -> list[int]:
+    return [row for row, one in enumerate(column) if one == value]

@@ -1,0 +1,72 @@
+"""Names in an author's words, as links: what a word in a comment means, by what the file and the repository know.
+
+In: a file and a name as written (`Module`, `torch.nn.Module`, `~.forward`). Out: a link, or None where it is not sure.
+A name of the file itself is taken first, then one that it imports or uses, then one that only one file defines.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from concordance.base.blocks import Ref
+from concordance.base.model import Trust
+from concordance.query.answers import clean
+from concordance.query.index.file_model import About
+
+
+class Named:
+    """The names that a file's words may mean."""
+
+    def __init__(self, about: About) -> None:
+        self.about = about
+
+    @cached_property
+    def _own(self) -> dict[str, int]:
+        """The file's own definitions, by name and by qualified name; of several the first."""
+        found: dict[str, int] = {}
+        for place, symbol in enumerate(self.about.symbols):
+            found.setdefault(symbol.name, place)
+            if symbol.parent >= 0:
+                found.setdefault(".".join(clean(symbol.key)), place)
+        return found
+
+    @cached_property
+    def _used(self) -> dict[str, int]:
+        """What the file uses of others, by name; a name that means several things is left out."""
+        found: dict[str, int] = {}
+        for inside in self.about.uses.values():
+            for use in inside.values():
+                if use.trust >= Trust.VIA_IMPORT and not self.about.is_own(use.id):
+                    name = self.last(use.id)
+                    found[name] = use.id if found.get(name, use.id) == use.id else 0
+        return found
+
+    def last(self, identity: int) -> str:
+        """The last part of a symbol's name; "" of a file's."""
+        key = self.about.index.keys[identity]
+        return clean(key)[-1] if key else ""
+
+    def ref(self, name: str) -> Ref | None:
+        """A link to what a name means."""
+        bare = name.strip().lstrip("~!.").removesuffix("()").replace("::", ".")
+        if not bare:
+            return None
+        place = self._own.get(bare)
+        if place is not None:
+            return self.about.own(place, name)
+        parts = bare.split(".")
+        place = self._own.get(".".join(parts[-2:])) if len(parts) > 1 else None
+        if place is not None:
+            return self.about.own(place, name)
+        identity = self._used.get(parts[-1])
+        if identity and self._fits(identity, parts):
+            return self.about.ref(identity)._replace(label=name)
+        return None
+
+    def _fits(self, identity: int, parts: list[str]) -> bool:
+        """Whether what stands before a name agrees with where it is defined: `nn.Module` with torch/nn/…."""
+        if len(parts) == 1:
+            return True
+        index = self.about.index
+        around = {*clean(index.keys[identity])[:-1], *index.path_of(identity).rpartition(".")[0].split("/")}
+        return parts[-2] in around

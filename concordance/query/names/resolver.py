@@ -1,0 +1,363 @@
+"""What NAME means in a question.
+
+In: a name as a person types it: bare (`Module`), dotted or `::` (`torch.nn.Module`, `at::Tensor::add`, or the end of
+one: `nn.Module`), an id (`path#Outer.inner`), or PATH:LINE:COL. Out: symbols, best first: definitions before
+declarations, public before private, source before tests, what lies high in the tree before what lies deep in it.
+A dotted name may pass through modules that only hand on what others define; a public name means what has it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from concordance.base.errors import UserError
+from concordance.base.model import File, Given, Kind, Trust, unpacked
+from concordance.facts.read import Place
+from concordance.query.answers import clean, rank_of, separator_of
+from concordance.query.index.bridges import crossings
+from concordance.query.index.repository import Index, UnknownPath
+from concordance.query.index.updates.reads import shared
+from concordance.query.names.at_position import POSITION, Meant, Said, at
+from concordance.query.names.import_trail import Hop, Trail
+from concordance.query.names.public_names import public_names
+from concordance.query.operators import entries
+
+_LINE = re.compile(r".+[^:]:\d+")
+_TEMPLATE = re.compile(r"<[^<>]*>")
+_PROSE = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))
+_HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
+_MODULES = 40  # modules of one name that are looked into
+
+
+class UnknownName(UserError):
+    """Nothing in the repository has this name."""
+
+
+class _Match(NamedTuple):
+    place: Place
+    group: int  # 0: named in full, 1: by the end of its name, 2: by a folder that it lies below; 10 more if spelt oddly
+    hops: tuple[Hop, ...] = ()
+
+
+def find(index: Index, asked: str) -> list[Place]:
+    """The symbols of a NAME (also an id, or PATH:LINE:COL), best first; a UserError where there are none. What fits
+    worse is left out: who asks for all that `torch.nn.Module` does is not told of another `nn::Module`."""
+    said = meant(index, asked)
+    found = [one.place for one in said.meant if one.place.id and one.best]
+    if not found:
+        raise UnknownName(said.note or f"{asked} is a variable inside a function", "Ask about what a file defines")
+    return found
+
+
+def subject(index: Index, asked: str) -> File | list[Place]:
+    """What PATH or NAME means: a file, or symbols, best first."""
+    file = index.facts.file(asked)
+    if file is not None:
+        return file
+    try:
+        return find(index, asked)
+    except UnknownName:
+        if "/" not in asked and index.facts.file(asked) is None and not re.search(r"\.\w{1,5}$", asked):
+            raise
+        try:
+            return index.file(asked)
+        except UnknownPath as error:
+            if "/" in asked:
+                raise error from None
+        raise
+
+
+def meant(index: Index, asked: str) -> Said:
+    """All that a question is about, best first. UnknownName where a name is nobody's."""
+    if not asked.strip():
+        raise UnknownName("the question names nothing", "Say a NAME, or PATH:LINE:COL")
+    if POSITION.fullmatch(asked):
+        return at(index, asked)
+    try:
+        asked.encode()
+    except UnicodeEncodeError:
+        raise UnknownName("the question is no text", "Say a NAME, or PATH:LINE:COL") from None
+    if "#" in asked and index.facts.file(asked.partition("#")[0]) is not None:
+        return Said(_by_id(index, asked))
+    matches = _by_name(index, asked)
+    if not matches:
+        across = list(_across(index, asked))
+        if across:
+            return Said(across)
+        raise _unknown(index, asked)
+    full, all_ = (_count(match for match in matches if match.group <= group) for group in (0, 99))
+    best = matches[0].group
+    return Said([_meant(match, full, all_)._replace(best=match.group == best) for match in matches])
+
+
+def _count(matches: Iterable[_Match]) -> int:
+    """How many different things some matches are; overloads are one."""
+    places = [match.place for match in matches if not _is_declared(match.place)]
+    return len({(place.path, place.home, place.name) for place in places})
+
+
+def _meant(match: _Match, full: int, count: int) -> Meant:
+    if match.group == 0 and match.hops:
+        return Meant(match.place, Trust.VIA_IMPORT, "import", match.hops)
+    if match.group == 0 and full <= 1:
+        return Meant(match.place, Trust.EXACT, "full name")
+    if count <= 1:
+        return Meant(match.place, Trust.UNIQUE_NAME, "only definition of this name")
+    return Meant(match.place, Trust.CANDIDATE, f"one of {count:,} definitions of this name")
+
+
+# --- by id
+
+
+def _by_id(index: Index, asked: str) -> list[Meant]:
+    path, _, key = asked.partition("#")
+    symbols = index.facts.of(path).symbols
+    places = [n for n, symbol in enumerate(symbols) if symbol.key == key]
+    places = places or [n for n, symbol in enumerate(symbols) if clean(symbol.key) == key.replace("::", ".").split(".")]
+    if not places:
+        near = _nearest(key, (symbol.key for symbol in symbols))
+        hint = f"Nearest: {', '.join(f'{path}#{one}' for one in near)}" if near else f"Ask: concord symbols {path}"
+        raise UnknownName(f"{path} defines no {key}", hint)
+    base = index.facts.base(path)
+    found = index.facts.places(base + 1 + place for place in places)
+    return [Meant(found[base + 1 + place], Trust.EXACT, "id") for place in places if base + 1 + place in found]
+
+
+# --- by name
+
+
+def _by_name(index: Index, asked: str) -> list[_Match]:
+    parts = _parts(asked)
+    whole = [_Match(place, 1) for place in index.facts.named(asked)]
+    if len(parts) < 2:
+        matches = whole or [_Match(place, 1) for place in index.facts.named(parts[0])] if parts else whole
+        return _sorted(matches) or _modules(index, parts, ".")
+    separator = "::" if "::" in asked else "."
+    matches = whole + _by_end(index, parts) + _by_module(index, parts, separator)
+    matches = _publicly(index, parts, matches) if separator == "." else matches
+    matches = matches or _below(index, parts) or _modules(index, parts, separator)
+    best: dict[int, _Match] = {}
+    for match in matches:
+        had = best.get(match.place.id)
+        if had is None or match.group < had.group:
+            best[match.place.id] = match
+    return _sorted([_spelt(match, separator) for match in best.values()])
+
+
+def _parts(asked: str) -> list[str]:
+    """The names in a qualified name."""
+    text = asked.strip().removesuffix("()")
+    before, operator, sign = text.partition("operator")
+    if operator and sign and not (sign[0].isalnum() or sign[0] == "_"):  # its sign may have any character in it
+        return [*filter(None, _parts(before)), operator + sign]
+    while _TEMPLATE.search(text):
+        text = _TEMPLATE.sub("", text)
+    return [part for part in re.split(r"::|\.", text) if part]
+
+
+def _spelt(match: _Match, separator: str) -> _Match:
+    """A match in another language than the one whose names are spelt so stands behind all others."""
+    return match if separator_of(match.place.language) == separator else match._replace(group=match.group + 10)
+
+
+def _sorted(matches: Iterable[_Match]) -> list[_Match]:
+    """Best first."""
+
+    def key(match: _Match) -> tuple[object, ...]:
+        place = match.place
+        order = (
+            place.kind in _PROSE, _is_declared(place), not place.public, rank_of(place.category),
+            place.kind in _HOLDERS,
+        )  # fmt: skip
+        return (
+            match.group, *order, place.home.count(".") + bool(place.home), place.path.count("/"), place.path,
+            place.place,
+        )  # fmt: skip
+
+    return sorted(matches, key=key)
+
+
+def _is_declared(place: Place) -> bool:
+    """Whether a symbol is but declared, as all are in a stub."""
+    return place.declaration or ".pyi" in place.path
+
+
+def _by_end(index: Index, parts: list[str]) -> list[_Match]:
+    """Symbols whose own qualified name ends so, or whose whole name with its file's does."""
+    heads, found = parts[:-1], []
+    named = index.facts.named(parts[-1])
+    # What a macro defines has a name in it: `KERNEL(add)` is what is meant by `add`, where nothing else is.
+    for place in named or index.facts.named_by_macro(parts[-1]):
+        home = clean(place.home)
+        before = heads[: len(heads) - len(home)]
+        if home[-len(heads) :] == heads:
+            found.append(_Match(place, 0 if home == heads else 1))
+        elif heads[len(before) :] == home and _ends(_module_of(place.path), before):
+            found.append(_Match(place, 0))
+    return found
+
+
+def _publicly(index: Index, parts: list[str], matches: list[_Match]) -> list[_Match]:
+    """The same with what has this public name, before which all else is only called alike."""
+    places: dict[int, Place] = {}
+    for path, names in public_names(index).meant(parts):
+        inside = index.facts.symbols_in(path)
+        found = [place for place in inside if clean(place.key) == names]  # overloads are all meant
+        if not found and len(names) > 1:
+            inherited = next((place for place in inside if clean(place.key) == names[:1]), None)
+            for name in names[1:]:
+                inherited = _member(index, inherited, name, set()) if inherited is not None else None
+            found = [inherited] if inherited is not None else []
+        places.update((place.id, place) for place in found)
+    if not places:
+        return matches
+    best = {match.place.id: match for match in matches if match.place.id in places and match.group == 0}
+    others = [match._replace(group=max(1, match.group)) for match in matches if match.place.id not in places]
+    return [best.get(one, _Match(place, 0)) for one, place in places.items()] + others
+
+
+def _ends(parts: list[str], end: list[str]) -> bool:
+    return bool(end) and parts[-len(end) :] == end
+
+
+def _modules(index: Index, parts: list[str], separator: str) -> list[_Match]:
+    """Files that have a dotted name, in languages that write it so, best first."""
+    found = []
+    for whole, number in _by_last_part(index).get(parts[-1], ()) if parts else ():
+        base, path, language, category = index.bases[number]
+        if separator_of(language) == separator and _ends(whole, parts):
+            found.append(_Match(Place(base, "", "file", path, -1, 1, False, 1, True, "", language, category), 0))
+    return _sorted(found)
+
+
+def _by_module(index: Index, parts: list[str], separator: str) -> list[_Match]:
+    """What modules offer under a name, whoever defines it."""
+    for count in range(len(parts) - 1, 0, -1):
+        found = []
+        for module in _modules(index, parts[:count], separator)[:_MODULES]:
+            way = Trail(index).of_name(module.place.path, parts[count])
+            place = index.facts.place(way.target) if way else None
+            for name in parts[count + 1 :]:
+                place = _member(index, place, name, set()) if place is not None else None
+            if place is not None and way is not None:
+                found.append(_Match(place, 0, way.hops))
+        if found:
+            return found
+    return []
+
+
+def _member(index: Index, holder: Place, name: str, seen: set[int]) -> Place | None:
+    """The member of a class or module, by its bases if need be."""
+    if holder.place < 0:
+        way = Trail(index).of_name(holder.path, name)
+        return index.facts.place(way.target) if way else None
+    seen.add(holder.id)
+    home = [*clean(holder.home), holder.name]
+    for place in index.facts.symbols_in(holder.path):
+        if place.name == name and clean(place.home) == home:
+            return place
+    file = index.opened(holder.path)
+    given = zip(unpacked(file.flow.given_symbol), file.flow.given_what, unpacked(file.flow.given_value), strict=True)
+    for symbol, what, value in given:
+        if (symbol, what) == (holder.place, Given.BASE):
+            for claim in file.claims(value)[:1]:
+                base = index.facts.place(claim.target) if claim.target not in seen else None
+                found = _member(index, base, name, seen) if base is not None else None
+                if found is not None:
+                    return found
+    return None
+
+
+def _below(index: Index, parts: list[str]) -> list[_Match]:
+    """The one symbol of a name that lies somewhere below a folder or file of the name before it; none of several."""
+    heads, found = parts[:-1], []
+    for place in index.facts.named(parts[-1]):
+        inside = [*_module_of(place.path), *clean(place.home)]
+        if any(inside[n : n + len(heads)] == heads for n in range(len(inside))):
+            found.append(_Match(place, 2))
+    return found if _count(found) == 1 else []
+
+
+def _across(index: Index, asked: str) -> Iterator[Meant]:
+    """What another language has under a name: what is bound to it, or the operator that is called so."""
+    rows = [row for row in crossings(index).named(asked) if row.target and row.says in _BOUND]
+    for row in rows or entries(index, asked):
+        place = index.facts.place(row.target)
+        if place is not None:
+            yield Meant(place, Trust(row.trust), f"{row.name}: {row.by}")
+
+
+_BOUND = ("binds", "declares")
+
+
+# --- a name that is nobody's
+
+
+def _unknown(index: Index, asked: str) -> UnknownName:
+    parts = _parts(asked)
+    if index.facts.file(asked) is not None:
+        return UnknownName(f"{asked} is a file", "Ask about a NAME, or PATH:LINE:COL in it")
+    if _LINE.fullmatch(asked):
+        return UnknownName(f"{asked} names no column", "Write PATH:LINE:COL")
+    last = parts[-1] if parts else asked
+    there = _sorted(_Match(place, 1) for place in index.facts.named(last)) if len(parts) > 1 else []
+    if there:
+        listed = ", ".join(f"{match.place.path}#{'.'.join([*clean(match.place.home), last])}" for match in there[:3])
+        more = f" and {len(there) - 3:,} more" if len(there) > 3 else ""
+        return UnknownName(f"nothing defines {asked}", f"{last} is defined: {listed}{more}")
+    near = nearest(index, last)
+    hint = f"Nearest: {', '.join(near)}" if near else f"{index.facts.symbol_count():,} definitions searched"
+    return UnknownName(f"nothing defines {asked}", hint)
+
+
+def nearest(index: Index, name: str) -> list[str]:
+    """The names that are most like one that nobody has."""
+    return _nearest(name, _near_names(index, name))
+
+
+def _near_names(index: Index, name: str) -> Iterable[str]:
+    """Names that begin like one and are about as long: few enough to be compared."""
+    firsts = {letter for first in name[:2] for letter in (first.lower(), first.upper(), "_")}
+    reach = max(1, len(name) // 3)
+    for first in sorted(firsts):
+        yield from index.facts.distinct_names(first, len(name) - reach, len(name) + reach)
+
+
+def _nearest(name: str, known: Iterable[str]) -> list[str]:
+    """The three names that are most like one."""
+    matcher = SequenceMatcher(autojunk=False)
+    matcher.set_seq2(name.lower())
+    scored = []
+    for other in set(known):
+        matcher.set_seq1(other.lower())
+        if matcher.real_quick_ratio() >= _LIKE and matcher.quick_ratio() >= _LIKE and matcher.ratio() >= _LIKE:
+            scored.append((-matcher.ratio(), other))
+    return [other for _, other in sorted(scored)[:3]]
+
+
+_LIKE = 0.7
+
+
+_MODULAR = frozenset(("python", "cython", "javascript", "typescript", "rust", "starlark"))  # where a file is a module
+_HOMES = frozenset(("__init__", "index", "mod", "lib", "main"))  # files that speak for their folder
+
+
+def _module_of(path: str) -> list[str]:
+    """A file's dotted name: its folders and its name, where that does not only speak for the folder."""
+    folders, _, name = path.rpartition("/")
+    stem = name.partition(".")[0]
+    return [*filter(None, folders.split("/")), *([] if stem in _HOMES else [stem])]
+
+
+@shared
+def _by_last_part(index: Index) -> dict[str, list[tuple[list[str], int]]]:
+    """The files that are modules, by the last part of their dotted names: the whole name, and the place in `bases`."""
+    found: dict[str, list[tuple[list[str], int]]] = {}
+    for number, (_, path, language, _) in enumerate(index.bases):
+        parts = _module_of(path) if language in _MODULAR else []
+        if parts:
+            found.setdefault(parts[-1], []).append((parts, number))
+    return found

@@ -1,0 +1,1 @@
+"""Finds files, definitions and paths."""

@@ -1,0 +1,372 @@
+"""From a question in words to places: names that are asked for, then files with their best line.
+
+In: what a person typed. Out: rows, best first. Who types a name wants its definition: exact names come first, then
+names that begin so; a name that nobody has is taken for the nearest ones. A message that a line raises leads to that
+line. Everything else is full text, one row a file. Words in quotes must stand so in a line, unless they are a small
+part of a long question: then somebody quotes.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from difflib import get_close_matches
+from itertools import islice
+from typing import NamedTuple
+
+from concordance.base.model import RUN, TYPES, Kind
+from concordance.facts.codec import Defined
+from concordance.facts.fulltext.words import CHUNK
+from concordance.facts.read import Place
+from concordance.facts.similar_names import defining_alike
+from concordance.query.answers import full_name, qualified, rank_of, separator_of
+from concordance.query.index.open_file import LONGEST, Opened
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import shared
+from concordance.query.names.public_names import called, public_name
+from concordance.query.names.resolver import UnknownName, find, nearest
+from concordance.query.search import ranking
+from concordance.query.search.error_messages import raised
+from concordance.query.search.filters import CONCEPT, Wish
+
+_NAME = re.compile(r"[^\W\d]\w*")
+_QUALIFIED = re.compile(r"~?[^\W\d]\w*(?:(?:\.|::|#)~?[^\W\d]\w*)+(?:\(\))?")
+_FEW = re.compile(r"\w+(?: \w+){1,3}")
+_QUOTED = re.compile(r'"([^"]+)"')
+_PROSE = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))
+_HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
+_WEAK = _PROSE | {Kind.NAMESPACE, Kind.TARGET}  # opened in many places, or words more than names
+_OF_CODE = RUN | TYPES
+_ALIKE = 0.75  # share of letters that a name has in common with one that was typed wrongly
+_BODIES = frozenset((Kind.FUNCTION, Kind.METHOD))
+_FIRST = {Kind.CLASS: 0, Kind.STRUCT: 0, Kind.INTERFACE: 0, Kind.ENUM: 0, Kind.FUNCTION: 1, Kind.MACRO: 1, Kind.TYPE: 1}
+_HOMES = frozenset(("__init__", "index", "mod", "lib"))  # files that speak for their folder
+_BEGINNING = 60  # places of names that begin like the question
+_OF_KIND = 40  # files that are looked through for definitions of a kind
+_NAMED = 50  # definitions of a file whose lines are looked at
+_QUOTES = 200  # files that are put in order by all the words of a question, and not only by the quoted ones
+# What a row's score starts from: any name that is meant is before any text.
+_EXACT, _FILE, _SAME, _INITIALS, _BEGINS, _NEAR, _SPOKEN = 5000.0, 4000.0, 4000.0, 3000.0, 2000.0, 1000.0, 900.0
+_RAISED = 6000.0  # who quotes a message wants the line that raises it
+_PARTS = re.compile(r"[A-Z][a-z0-9]*")
+_INITIALLED = 5  # definitions that are found by their initials: two letters are those of many
+_CONCEPTS = 3
+
+
+class Spot(NamedTuple):
+    """One answer."""
+
+    path: str
+    line: int
+    symbol: str  # the innermost around the line; "" for none
+    kind: str  # the symbol's, "file" for none
+    score: float  # only its order means something
+    snippet: str  # the line; "" where the file has changed since
+    called: str = ""  # what users call the symbol
+
+
+def spots(index: Index, wish: Wish) -> list[Spot]:
+    """The places that fit a question."""
+    quoted = _QUOTED.findall(wish.question)
+    besides = _QUOTED.sub(" ", wish.question).split()
+    if quoted and len(besides) <= 4:
+        return _quoting(index, wish, quoted)
+    found = _raising(index, wish) if not wish.kinds else []
+    found += islice(_by_name(index, wish), wish.limit - len(found))
+    if not found and _NAME.fullmatch(wish.question):
+        found = list(islice(_mistyped(index, wish), wish.limit))
+    if len(found) < wish.limit:
+        found += islice(_by_words(index, wish, {spot.path for spot in found}), wish.limit - len(found))
+    return found or _nearly(index, wish)
+
+
+def _raising(index: Index, wish: Wish) -> list[Spot]:
+    """The lines that raise the message that a question is."""
+    found = []
+    for one in raised(index, wish.question, wish.folder, wish.limit):
+        opened = index.opened(one.path)
+        line = (opened.line(one.end.line) or "").strip()[:LONGEST]
+        spot = Spot(one.path, one.end.line, "", "file", _RAISED + one.share, line)
+        found.append(_around(index, opened, spot, wish.kinds))
+    return found
+
+
+# --- by name
+
+
+def _paths(index: Index, wish: Wish) -> Iterator[Spot]:
+    """Files that are asked for by their path, the end of it, or their name without its ending."""
+    asked = wish.question.strip("/")
+    if not wish.has("file") or re.search(r"\s", asked):
+        return
+    names, stems = _by_last_name(index)
+    if re.search(r"[/.]", asked):
+        paths = [path for path in names.get(asked.rpartition("/")[2], ()) if f"/{path}".endswith(f"/{asked}")]
+    else:
+        paths = stems.get(asked, [])
+
+    def order(path: str) -> tuple[object, ...]:
+        return rank_of(index.category_of(path)), -index.ranks.get(path, 0.0), path.count("/"), path
+
+    for path in sorted(paths, key=order):
+        if _is_below(path, wish.folder):
+            lines = index.opened(path).lines() or []
+            first = next((number for number, line in enumerate(lines, 1) if line.strip()), 1)
+            yield Spot(path, first, "", "file", _FILE, lines[first - 1].strip()[:LONGEST] if lines else "")
+
+
+@shared
+def _by_last_name(index: Index) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """All paths by the last of their names, and by what `_stem` makes of it."""
+    names: dict[str, list[str]] = {}
+    stems: dict[str, list[str]] = {}
+    for path in index.categories:
+        names.setdefault(path.rpartition("/")[2], []).append(path)
+        stems.setdefault(_stem(path), []).append(path)
+    return names, stems
+
+
+def _stem(path: str) -> str:
+    """A file's name without its ending; of one that speaks for its folder, the folder's."""
+    folder, _, name = path.rpartition("/")
+    stem = name.partition(".")[0]
+    return folder.rpartition("/")[2] if stem in _HOMES else stem
+
+
+def _by_name(index: Index, wish: Wish) -> Iterator[Spot]:
+    """Definitions of the name that was typed, and files of this name; then names that begin with it."""
+    question = wish.question
+    if _FEW.fullmatch(question):
+        yield from _places(index, [p for name in _joined(question) for p in index.facts.named(name)], wish, _SAME)
+        return
+    is_name = bool(_NAME.fullmatch(question))
+    same: list[Place] = []
+    if _QUALIFIED.fullmatch(question):
+        with suppress(UnknownName):
+            yield from _places(index, find(index, question), wish, _EXACT, ranked=True)
+    elif is_name:
+        same = index.facts.named(question) or _in_another_case(index, wish)
+        yield from _places(index, (place for place in same if place.kind not in _WEAK), wish, _EXACT)
+    yield from islice(_paths(index, wish), 3 if is_name else None)
+    yield from _places(index, (place for place in same if place.kind in _WEAK), wish, _SAME)
+    if is_name and 2 <= len(question) <= 8:
+        yield from islice(_places(index, _initialled(index, question), wish, _INITIALS), _INITIALLED)
+    if CONCEPT in wish.kinds:
+        yield from _concepts(index, wish)
+    if is_name and len(question) >= 3:
+        begin = dict.fromkeys((question, question.lower(), question[0].upper() + question[1:]))
+        longer = {place.id: place for name in begin for place in index.facts.starting(name, _BEGINNING)}
+        # A word that many names begin with may be meant as a word.
+        yield from islice(_places(index, longer.values(), wish, _BEGINS), max(3, wish.limit // 2))
+
+
+def _initialled(index: Index, question: str) -> Iterator[Place]:
+    """Types and functions by the initials of their names: `FSDP` for FullyShardedDataParallel."""
+    letters = question.upper()
+    if not (letters.isascii() and letters.isalpha()) or (len(letters) < 3 and question != letters):
+        return
+    for name in index.facts.initialled(letters):
+        if "".join(part[0] for part in _PARTS.findall(name)) == letters and name != question:
+            yield from (place for place in index.facts.named(name) if place.kind in _OF_CODE)
+
+
+def _mistyped(index: Index, wish: Wish) -> Iterator[Spot]:
+    """Definitions of names that are meant by one with a wrong letter, where a part of it is no word that is known."""
+    if all(ranking.is_known(index.shelves, part) for part in index.words.of(wish.question).split()):
+        return
+    paths = [path for path in defining_alike(index.shelves, wish.question) if path in index.categories]
+    names = {place.name for path in paths for place in index.facts.symbols_in(path)}
+    meant = get_close_matches(wish.question.lower(), {name.lower() for name in names}, 2, _ALIKE)
+    places = [p for name in sorted(names) if name.lower() in meant for p in index.facts.named(name)]
+    yield from islice(_places(index, places, wish, _NEAR), max(3, wish.limit // 2))
+
+
+def _concepts(index: Index, wish: Wish) -> Iterator[Spot]:
+    """Words and phrases that files are about, each with the file that says it best."""
+    known = {term: None for text in (wish.question, wish.question.lower()) for term in index.facts.terms_like(text, 3)}
+    for number, term in enumerate(list(known)[:_CONCEPTS]):
+        plain = Wish(term, frozenset(("file",)), wish.folder, 1)
+        for spot in islice(_by_words(index, plain, set()), 1):
+            yield spot._replace(symbol=term, kind=CONCEPT, score=_SPOKEN - number, called=term)
+
+
+def _in_another_case(index: Index, wish: Wish) -> list[Place]:
+    """Definitions of a name that is written otherwise: `DataLoader` for `dataloader`."""
+    lower = wish.question.lower()
+    paths = [path for path in ranking.defining(index.shelves, lower, wish.folder) if path in index.categories]
+    return [place for path in paths for place in index.facts.symbols_in(path) if place.name.lower() == lower]
+
+
+def _joined(question: str) -> list[str]:
+    """Some words as they would be written as one name."""
+    words = question.split()
+    capital = [word[:1].upper() + word[1:] for word in words]
+    camel = words[0].lower() + "".join(capital[1:])
+    snake = "_".join(words)
+    return list(dict.fromkeys((snake, "".join(capital), camel, snake.lower(), snake.upper(), "".join(words).lower())))
+
+
+def _places(index: Index, places: Iterable[Place], wish: Wish, score: float, ranked: bool = False) -> Iterator[Spot]:
+    """Definitions as rows: definitions before declarations, source before the rest, what is central first."""
+    tests = "test" in wish.question.lower() or "test" in wish.folder.lower()
+
+    def order(place: Place) -> tuple[object, ...]:
+        return (
+            place.kind in _PROSE, place.declaration or ".pyi" in place.path,
+            0 if tests else rank_of(place.category), place.kind in _HOLDERS, len(place.name), not place.public,
+            _FIRST.get(Kind(place.kind), 2), -index.ranks.get(place.path, 0.0), place.path, place.line,
+        )  # fmt: skip
+
+    rows = [p for p in places if p.place >= 0 and wish.has(p.kind) and _is_below(p.path, wish.folder)]
+    for number, place in enumerate(rows if ranked else sorted(rows, key=order)):
+        line = index.opened(place.path).line(place.line) or ""
+        best = max(score - number, score - 999)
+        yield Spot(place.path, place.line, full_name(place), place.kind, best, line, called(index, place))
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return not folder or path.startswith(f"{folder}/")
+
+
+def _nearly(index: Index, wish: Wish) -> list[Spot]:
+    """What is found where every word that nobody has is taken for the nearest name."""
+    found: list[Spot] = []
+    if _NAME.fullmatch(wish.question):
+        for number, name in enumerate(nearest(index, wish.question)):
+            found += _places(index, index.facts.named(name), wish, _NEAR - 300 * number)
+        return found[: wish.limit]
+    near = {}
+    for word in dict.fromkeys(re.findall(r"[^\W\d]\w{3,}", wish.question)):
+        known = any(ranking.is_known(index.shelves, part) for part in index.words.of(word).split())
+        names = [] if known else nearest(index, word)
+        if names:
+            near[word] = names[0]
+    if not near:
+        return []
+    corrected = re.sub(r"\w+", lambda match: near.get(match[0], match[0]), wish.question)
+    return list(islice(_by_words(index, wish._replace(question=corrected), set()), wish.limit))
+
+
+# --- by words
+
+
+def _by_words(index: Index, wish: Wish, seen: set[str]) -> Iterator[Spot]:
+    """A row for each file that fits and was not seen yet, or for its best definition of a kind."""
+    asked = ranking.asked(wish.question, wish.folder, index.words)
+    most = max(wish.limit, _OF_KIND) + len(seen)
+    all_ = ranking.hits(index.shelves, asked, index.ranks, most)
+    # A build that ends meanwhile may have put files into the text index that this store does not know.
+    hits = [hit for hit in all_ if hit.path not in seen and hit.path in index.categories]
+    if wish.kinds and "file" not in wish.kinds:
+        yield from _of_kind(index, hits, asked, wish.kinds)
+        return
+    for hit in hits:
+        opened = index.opened(hit.path)
+        line, snippet = _best_line(index, opened, asked, hit)
+        yield _around(index, opened, Spot(hit.path, line, "", "file", hit.score, snippet), wish.kinds)
+
+
+def _best_line(index: Index, opened: Opened, asked: ranking.Asked, hit: ranking.Hit) -> tuple[int, str]:
+    """The line of a file's best stretch that says most of a question; of a short one, also what the file defines."""
+    lines = opened.lines()
+    if not lines:
+        return max(1, hit.line), ""
+
+    def says(number: int) -> float:
+        return _fit(index, asked, lines[number - 1][:LONGEST])
+
+    stretch = range(hit.line, min(hit.line + CHUNK, len(lines) + 1)) if hit.line else range(1, 1)
+    scored = [(says(number), -number) for number in stretch]
+    if len(asked.weight) <= 4:
+        scored += [
+            (says(symbol.line) + _defines(index, asked, symbol), -symbol.line)
+            for symbol in _named(opened, list(asked.weight))
+            if symbol.line <= len(lines)
+        ]
+    most, place = max(scored, default=(0.0, -1))
+    number = -place if most else max(1, hit.line)
+    return number, lines[number - 1].strip()[:LONGEST]
+
+
+def _named(opened: Opened, words: list[str]) -> list[Defined]:
+    """The symbols whose names have most of some words in them, the shortest first."""
+    any_of = re.compile("|".join(map(re.escape, words)), re.IGNORECASE).search
+    counted = [(-sum(w in s.name.lower() for w in words), len(s.name), s) for s in opened.defined if any_of(s.name)]
+    return [symbol for *_, symbol in sorted(counted, key=lambda row: row[:2])[:_NAMED]]
+
+
+def _defines(index: Index, asked: ranking.Asked, symbol: Defined) -> float:
+    """How much more a definition counts than a use: most where its name says all that is asked, and nothing else."""
+    words = set(index.words.of(symbol.name).split())
+    counts = 1.0 if symbol.kind in _HOLDERS else 2.0
+    return counts * sum(asked.weight.get(word, 0.0) for word in words) / math.sqrt(max(1, len(words)))
+
+
+def _fit(index: Index, asked: ranking.Asked, text: str) -> float:
+    """How much of a question a text says."""
+    return sum(asked.weight.get(word, 0.0) for word in set(index.words.of(text).split()))
+
+
+def _around(index: Index, opened: Opened, spot: Spot, kinds: frozenset[str]) -> Spot:
+    """A spot with the innermost symbol around it; a file where files are asked for."""
+    if "file" in kinds:
+        return spot
+    place = opened.symbol_at(spot.line)
+    found = index.facts.place(opened.base + 1 + place) if place >= 0 else None
+    if found is None or found.kind not in _BODIES:  # perhaps a constant or a field, which has no lines of its own
+        own = next((n for n, symbol in enumerate(opened.defined) if symbol.line == spot.line), place)
+        found = found if own == place else index.facts.place(opened.base + 1 + own)
+    if found is None:
+        return spot
+    return spot._replace(symbol=full_name(found), kind=found.kind, called=called(index, found))
+
+
+def _of_kind(index: Index, hits: list[ranking.Hit], asked: ranking.Asked, kinds: frozenset[str]) -> list[Spot]:
+    """The best definition of some kinds in each file, by what its name and documentation say."""
+    whole = sum(asked.weight.values()) or 1.0
+    found = []
+    for hit in hits[:_OF_KIND]:
+        opened = index.opened(hit.path)
+
+        def fit(symbol: Defined) -> float:
+            return _fit(index, asked, symbol.name) + 0.3 * _fit(index, asked, symbol.doc[:LONGEST])
+
+        best = max((symbol for symbol in opened.defined if symbol.kind in kinds), key=fit, default=None)
+        share = fit(best) / whole if best is not None else 0.0
+        if best is not None and share:
+            name = qualified(best, separator_of(opened.file.language))
+            score = hit.score * share**0.5
+            shown = public_name(index, hit.path, best.key) or name
+            found.append(Spot(hit.path, best.line, name, best.kind, score, opened.line(best.line) or "", shown))
+    return sorted(found, key=lambda spot: (-spot.score, spot.path))
+
+
+def _quoting(index: Index, wish: Wish, phrases: list[str]) -> list[Spot]:
+    """The files that say all of some phrases, each with the first line that says the first one."""
+    places = [ranking.quoting(index.shelves, phrase, wish.folder, index.words) for phrase in phrases]
+    asked = ranking.asked(wish.question, wish.folder, index.words)
+    scores = {hit.path: hit.score for hit in ranking.hits(index.shelves, asked, index.ranks, _QUOTES)}
+    both = [path for path in places[0] if path in index.categories and all(path in others for others in places)]
+    both.sort(key=lambda path: (-scores.get(path, 0.0), rank_of(index.category_of(path)), path))
+    found: list[Spot] = []
+    for path in both:
+        opened = index.opened(path)
+        lines = opened.lines() or []
+        said = [_first(lines, phrase, starts[path]) for phrase, starts in zip(phrases, places, strict=True)]
+        if all(said) and len(found) < wish.limit:
+            spot = Spot(path, said[0], "", "file", scores.get(path, 0.0), lines[said[0] - 1].strip()[:LONGEST])
+            spot = _around(index, opened, spot, wish.kinds)
+            found += [spot] if wish.has(spot.kind) else []
+    return found
+
+
+def _first(lines: list[str], phrase: str, starts: list[int]) -> int:
+    """The first line of some stretches that says a phrase; 0 for none."""
+    wanted = " ".join(phrase.lower().split())
+    for start in sorted(starts):
+        for number in range(start, min(start + CHUNK, len(lines) + 1)):
+            if wanted in " ".join(lines[number - 1].lower().split()):
+                return number
+    return 0

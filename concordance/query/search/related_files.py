@@ -1,0 +1,245 @@
+"""Which files belong with a file, and why.
+
+In: a file. Out: others, best first, each with its reasons: one uses the other, the same files use both, they changed
+in the same commits, one is named as the other's test or header, they define the same rare names, they lie in the
+same folder. Each reason is worth a share of what is left to be sure of, so that several weak ones make a strong one.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from enum import IntEnum
+from functools import cached_property
+from typing import NamedTuple
+
+from concordance.base.model import File, Kind
+from concordance.facts.links.graph import Pair, unpacked_pairs
+from concordance.facts.read import Facts
+from concordance.facts.store_delta import Aspect, band
+from concordance.query.index.updates.reads import LookedById, Reads
+
+_USERS = 200  # of a file; one with more is everybody's, and a part of them tells as much
+_NAMES = 60  # symbols whose names are looked up
+_RARE = 6  # files that define a rare name, at most
+_FOLDER = 40  # files of a folder that is about one thing, at most
+_LEAST = 0.02  # what is less sure is no answer
+_TEST = re.compile(r"^(?:test_|test-|tests_)|(?:_test|_tests|-test|\.test|\.spec|_spec|_unittest|Tests?|Spec)$")
+_DEFINES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.FUNCTION, Kind.INTERFACE, Kind.ENUM, Kind.TYPE, Kind.MACRO))
+
+
+class Why(IntEnum):
+    """Why a file belongs with another (a closed list)."""
+
+    USED = 0  # the other uses it
+    USES = 1
+    BOTH = 2  # files use both
+    CHANGED = 3  # in the same commits
+    TEST = 4  # of the same name
+    NAMED = 5  # alike
+    DEFINES = 6  # the same rare names
+    BESIDE = 7  # in the same folder
+
+
+class Reason(NamedTuple):
+    """One reason, with how often it holds."""
+
+    why: Why
+    times: int = 0
+    names: tuple[str, ...] = ()
+
+    def said(self, name: str) -> str:
+        """It in words, for one who asked about a file of some name."""
+        times = "" if self.times == 1 else f", {self.times} times"
+        more = f" and {len(self.names) - 2} more" if len(self.names) > 2 else ""
+        return (
+            f"{name} uses it{times}",
+            f"it uses {name}{times}",
+            f"{self.times} files use both",
+            f"changed together {self.times} times",
+            "test of the same name",
+            "same name",
+            f"defines {', '.join(self.names[:2])}{more}, too",
+            "same folder",
+        )[self.why]
+
+
+class Related(NamedTuple):
+    """A file that belongs with the one that was asked about."""
+
+    path: str
+    reasons: list[Reason]
+    score: float
+
+
+class Neighbours:
+    """Who uses whom between files, and who is named alike."""
+
+    def __init__(self, facts: Facts, paths: dict[int, str], reads: Reads, before: Neighbours | None = None) -> None:
+        """`before` is what was known before an update: rows that are the same are kept."""
+        self.facts, self.paths, self.reads = facts, paths, reads
+        # Unheard: for whoever looks at all of it. A row is never changed, but another takes its place.
+        self.all_uses: dict[int, dict[int, int]] = {}
+        self.all_users: dict[int, dict[int, int]] = {}
+        self.other: tuple[list[Pair], list[Pair]] = ([], [])  # the pairs that are gone since `before`, and have come
+        pairs = unpacked_pairs(facts.passed("pairs"))
+        for user, target, times in pairs:
+            self.all_uses.setdefault(user, {})[target] = times
+        if before is not None:
+            self._compare(before)
+        else:
+            for user, target, times in pairs:
+                self.all_users.setdefault(target, {})[user] = times
+        self._many = {one: band(len(users)) for one, users in self.all_users.items()}
+        self.uses = LookedById(reads, "uses", self.all_uses, paths)
+        self.users = LookedById(reads, "users", self.all_users, paths)
+
+    def _compare(self, before: Neighbours) -> None:
+        """Finds who is used, of who was and of the rows that are others."""
+        uses, users = self.all_uses, dict(before.all_users)
+        gone, come = self.other
+        for user in before.all_uses.keys() | uses.keys():
+            had, has = before.all_uses.get(user, {}), uses.get(user, {})
+            if had == has:
+                uses[user] = had
+            else:
+                gone += [(user, target, times) for target, times in had.items() if has.get(target) != times]
+                come += [(user, target, times) for target, times in has.items() if had.get(target) != times]
+        targets = {target for _, target, _ in (*gone, *come)}
+        users.update({target: dict(users.get(target, ())) for target in targets})
+        for user, target, _ in gone:
+            del users[target][user]
+        for user, target, times in come:
+            users[target][user] = times
+        self.all_users = {target: row for target, row in users.items() if row}
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {path: identity for identity, path in self.paths.items()}
+
+    @cached_property
+    def _stems(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for identity, path in self.paths.items():
+            found.setdefault(stem_of(path), []).append(identity)
+        return found
+
+    @cached_property
+    def _folders(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for identity, path in self.paths.items():
+            found.setdefault(path.rpartition("/")[0], []).append(identity)
+        return found
+
+    def of(self, file: File, history: bool = True) -> list[Related]:
+        """The files that belong with one, best first; by what changed together only where history counts."""
+        me = self._ids[file.path]
+        doubt: dict[int, float] = {}
+        reasons: dict[int, list[Reason]] = {}
+        for other, share, reason in self._all(me, file.path, history):
+            if other != me:
+                doubt[other] = doubt.get(other, 1.0) * (1 - share)
+                reasons.setdefault(other, []).append(reason)
+        rows = [Related(self.paths[one], reasons[one], round(1 - left, 3)) for one, left in doubt.items()]
+        return sorted((row for row in rows if row.score >= _LEAST), key=lambda row: (-row.score, row.path))
+
+    def _all(self, me: int, path: str, history: bool) -> Iterator[tuple[int, float, Reason]]:
+        yield from self._direct(me)
+        yield from self._together(me)
+        if history:
+            yield from self._changed(path)
+        yield from self._named(me, path)
+        yield from self._defined(path)
+        yield from self._beside(path)
+
+    def _direct(self, me: int) -> Iterator[tuple[int, float, Reason]]:
+        """One uses the other: worth more the more it does, and the fewer others do."""
+        for other, times in self.uses.get(me, {}).items():
+            yield other, _worth(times, self._used_by(other)), Reason(Why.USED, times)
+        for other, times in self.users.get(me, {}).items():
+            yield other, _worth(times, len(self.uses.get(other, ()))), Reason(Why.USES, times)
+
+    def _together(self, me: int) -> Iterator[tuple[int, float, Reason]]:
+        """The same files use both."""
+        found = self.users.get(me, {})  # by the order of ids, which tells how the store came to be: paths decide
+        users = sorted(found, key=lambda one: (len(self.uses.get(one, ())), self.paths[one]))[:_USERS]
+        shared: Counter[int] = Counter()
+        for user in users:
+            shared.update(self.uses[user].keys())
+        for other, count in shared.items():
+            if count > 1:  # asked first: one who uses thousands makes thousands of pairs
+                alike = min(1.0, count / math.sqrt(len(users) * self._used_by(other)))
+                if alike > 0.05:
+                    yield other, 0.5 * alike, Reason(Why.BOTH, count)
+
+    def _used_by(self, one: int) -> int:
+        """About how many files use one: what is exact would make many files' company depend on every new user."""
+        self.reads.note("fan", self.paths[one])
+        return self._many.get(one, 0)
+
+    def _changed(self, path: str) -> Iterator[tuple[int, float, Reason]]:
+        self.reads.note(Aspect.HISTORY, path)
+        change = self.facts.change(path)
+        for other, times in change.together if change is not None else ():
+            self.reads.note(Aspect.PATHS, other)
+            identity = self._ids.get(other)
+            if identity is not None and change is not None:
+                yield identity, 0.6 * min(1.0, times / (change.commits + 2)), Reason(Why.CHANGED, times)
+
+    def _named(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
+        """The test of a source, the header of a source: of one name, without what says so."""
+        stem, same = stem_of(path), self._stems[stem_of(path)]
+        self.reads.note("stem", stem)
+        if stem in _ANY or len(same) > 24:
+            return
+        for other in same:
+            there = self.paths[other]
+            is_test = _name(path) != stem or _name(there) != stem
+            shared = len(_folders(path) & _folders(there)) / (1 + max(len(_folders(path)), len(_folders(there))))
+            reason = Reason(Why.TEST if is_test else Why.NAMED)
+            yield other, (0.5 if is_test else 0.4) * (0.4 + 0.6 * shared), reason
+
+    def _defined(self, path: str) -> Iterator[tuple[int, float, Reason]]:
+        """They define the same names, which few others do."""
+        self.reads.note(Aspect.TEXT, path)
+        symbols = [one for one in self.facts.symbols_in(path) if one.kind in _DEFINES and not one.home]
+        shared: dict[int, list[str]] = {}
+        for name in dict.fromkeys(one.name for one in symbols[:_NAMES] if len(one.name) > 3):
+            self.reads.note(Aspect.NAME, name)
+            files = {place.path for place in self.facts.named(name)}
+            for there in files if 1 < len(files) <= _RARE else ():
+                shared.setdefault(self._ids[there], []).append(name)
+        for other, names in shared.items():
+            yield other, 0.3 * (1 - 0.6 ** len(names)), Reason(Why.DEFINES, names=tuple(names))
+
+    def _beside(self, path: str) -> Iterator[tuple[int, float, Reason]]:
+        folder = path.rpartition("/")[0]
+        self.reads.note("folder", folder)
+        beside = self._folders[folder]
+        if len(beside) <= _FOLDER:
+            yield from ((other, 0.05, Reason(Why.BESIDE)) for other in beside)
+
+
+_ANY = frozenset(
+    ("__init__", "index", "main", "utils", "README", "CMakeLists", "setup", "conftest", "BUILD", "Makefile")
+)
+
+
+def _worth(times: int, rivals: int) -> float:
+    sure: float = 1 - 0.5 ** (1 + math.log2(times))
+    return 0.7 * sure / math.log2(2 + rivals / 4)
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2].rpartition(".")[0] or path.rpartition("/")[2]
+
+
+def stem_of(path: str) -> str:
+    """The name of a file without what says that it is a test."""
+    return _TEST.sub("", _name(path)) or _name(path)
+
+
+def _folders(path: str) -> set[str]:
+    return set(path.split("/")[:-1])

@@ -1,0 +1,255 @@
+"""A class among its kin: members, what it inherits and from whom, bases, subclasses; and what methods override.
+
+In: a definition on its file's page, by place. Out: blocks. Bases are followed as far as the repository knows them, and
+one that is from elsewhere is named as such. Lists are whole: what is long is in rows by file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from concordance.base.blocks import (
+    Block,
+    Heading,
+    Item,
+    Items,
+    Line,
+    Mono,
+    Piece,
+    Ref,
+    Table,
+    Text,
+    To,
+    commas,
+    counted,
+)
+from concordance.base.model import TYPES, Kind, Symbol
+from concordance.facts.read import Place
+from concordance.query.answers import clean
+from concordance.query.index.definition_pages import has_page, with_pages
+from concordance.query.index.file_model import About, ref_of
+from concordance.query.index.repository import Index
+from concordance.query.markup.said import first_sentence
+from concordance.query.sections.class_diagram import class_tree
+from concordance.query.sections.structure import plural
+
+_FARTHEST = 60  # classes above one that are looked at: what has more goes in a circle
+_FIRST = (*sorted(TYPES), Kind.METHOD, Kind.FUNCTION, Kind.PROPERTY, Kind.FIELD)
+_ORDER = {kind: number for number, kind in enumerate(_FIRST)}
+
+
+class Above(NamedTuple):
+    """A class that another inherits from."""
+
+    id: int
+    far: int  # steps
+    path: str
+    place: int
+
+
+def link(index: Index, identity: int) -> Ref:
+    """A link to a definition: to its own page where it has one, else to its place on the page of its file."""
+    ref = ref_of(index, identity)
+    return ref._replace(to=To.DEFINITION) if has_page(index, identity) else ref
+
+
+def above(index: Index, identity: int) -> list[Above]:
+    """The classes that one inherits from, each once: in the order in which they are searched for a member where the
+    language has one (Python's), else nearest first."""
+    direct: dict[int, list[int]] = {}
+    far = {identity: 0}
+    left = [identity]
+    while left and len(far) <= _FARTHEST:
+        now = left.pop(0)
+        direct[now] = [base for _, base in index.facts.bases_of(now, now) if not index.path_of_base(base)]
+        for base in direct[now]:
+            if base not in far:
+                far[base] = far[now] + 1
+                left.append(base)
+    order = _searched(direct, identity, ()) if index.language_of(index.path_of(identity)) == "python" else None
+    found = []
+    for base in order[1:] if order else list(far)[1:]:
+        path = index.path_of(base)
+        found.append(Above(base, far[base], path, base - index.base_of(path) - 1))
+    return found
+
+
+def _searched(direct: Mapping[int, list[int]], one: int, below: tuple[int, ...]) -> list[int] | None:
+    """A class and those above it in the order that Python searches them; None where there is no such order."""
+    if one in below:
+        return None
+    rows = []
+    for base in direct.get(one, ()):
+        row = _searched(direct, base, (*below, one))
+        if row is None:
+            return None
+        rows.append(row)
+    rows.append(list(direct.get(one, ())))
+    found = [one]
+    while rows := [row for row in rows if row]:
+        head = next((row[0] for row in rows if not any(row[0] in other[1:] for other in rows)), None)
+        if head is None:
+            return None
+        found.append(head)
+        rows = [row[1:] if row[0] == head else row for row in rows]
+    return found
+
+
+# --- members
+
+
+def members(one: About, place: int) -> Iterator[Block]:
+    """What a class defines, and what it has from others."""
+    places = one.children.get(place, [])
+    if places:
+        yield Heading(2, ["Members"])
+    by_kind: dict[str, list[int]] = {}
+    for member in places:
+        by_kind.setdefault(one.symbols[member].kind, []).append(member)
+    for kind in sorted(by_kind, key=lambda kind: _ORDER.get(Kind(kind), len(_ORDER))):
+        inside = by_kind[kind]
+        yield Heading(3, [plural(kind, 2).partition(" ")[2].capitalize()])
+        yield Table(("Name", "What it says", "Line"), [_member(one, member) for member in inside])
+    yield from _inherited(one, place)
+
+
+def _member(one: About, place: int) -> tuple[list[Piece], list[Piece], list[Piece]]:
+    symbol = one.symbols[place]
+    paged = place in with_pages(one.index, one.path)
+    ref = Ref(To.DEFINITION if paged else To.SYMBOL, one.path, symbol.key, symbol.name)
+    told = first_sentence(symbol.doc, one.file.language, symbol.name) if symbol.doc else ""
+    words: list[Piece] = [told] if told else [Mono(_short(symbol))] if symbol.signature else []
+    return [ref], words, [Line(one.path, symbol.line)]
+
+
+def _short(symbol: Symbol) -> str:
+    said = " ".join(symbol.signature.split())
+    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]} …"
+
+
+_LONGEST = 160
+
+
+def _inherited(one: About, place: int) -> Iterator[Block]:
+    """The members of the classes above that no nearer one defines."""
+    index = one.index
+    taken = {one.symbols[member].name for member in one.children.get(place, [])}
+    rows = []
+    for base in above(index, one.base + 1 + place):
+        file = index.opened(base.path)
+        names: dict[str, Symbol] = {}
+        for symbol in file.symbols:
+            if symbol.parent == base.place and symbol.name not in taken:
+                names.setdefault(symbol.name, symbol)
+        taken |= names.keys()
+        if names:
+            refs: list[Piece] = [Ref(To.SYMBOL, base.path, symbol.key, name) for name, symbol in names.items()]
+            rows.append(Item(["from ", link(index, base.id), ": ", *commas(refs)]))
+    if rows:
+        yield Heading(3, ["Inherited members"])
+        yield Items(rows)
+
+
+# --- classes around
+
+
+def bases(one: About, place: int) -> Iterator[Block]:
+    """What a class extends."""
+    if one.symbols[place].bases or one.bases.get(place):
+        yield Heading(2, ["Bases"])
+        yield from _bases(one, place)
+
+
+def heirs(one: About, place: int) -> Iterator[Block]:
+    """What extends a class."""
+    index, identity = one.index, one.base + 1 + place
+    found = sorted({heir for heir, _ in index.facts.heirs_of(identity, identity)}, key=_by_path(index))
+    if found:
+        yield Heading(2, ["Subclasses"])
+        below = _below(index, identity)
+        farther = f", and {below - len(found):,} more below them" if below > len(found) else ""
+        yield Text([f"{counted(len(found), 'class', 'classes')} directly{farther}."])
+        yield by_file(index, found)
+
+
+def _bases(one: About, place: int) -> Iterator[Block]:
+    index, symbol = one.index, one.symbols[place]
+    known = {clean(index.keys[base])[-1] for base in one.bases.get(place, ()) if index.keys[base]}
+    rows = [Item([link(index, base.id), *_where(index, base)]) for base in above(index, one.base + 1 + place)]
+    for said in symbol.bases:
+        bare = said.partition("<")[0].partition("[")[0].replace("::", ".").rpartition(".")[2].strip()
+        if bare not in known:
+            rows.append(Item([Mono(said), ", which no file of the repository is known to define"]))
+    if rows:
+        yield Items(rows)
+
+
+def _where(index: Index, base: Above) -> list[Piece]:
+    steps = "" if base.far == 1 else f", {base.far} steps above"
+    return [f"{steps} in ", Ref(To.FILE, base.path, "", base.path)]
+
+
+def _below(index: Index, identity: int) -> int:
+    """How many classes extend one, directly or not."""
+    seen: set[int] = set()
+    left = [identity]
+    while left:
+        now = left.pop()
+        for heir, _ in index.facts.heirs_of(now, now):
+            if heir not in seen and heir != identity:
+                seen.add(heir)
+                left.append(heir)
+    return len(seen)
+
+
+def kin(one: About, place: int) -> Iterator[Block]:
+    """A class with all that it extends, and what extends it, drawn."""
+    index, identity = one.index, one.base + 1 + place
+    every = [identity, *(base.id for base in above(index, identity))]
+    bases = {now: [base for _, base in index.facts.bases_of(now, now) if base in every] for now in every}
+    heirs = {identity: sorted({heir for heir, _ in index.facts.heirs_of(identity, identity)}, key=_by_path(index))}
+    drawn = class_tree([identity], bases, heirs, lambda other: link(index, other))
+    if drawn:
+        yield Heading(2, ["Class hierarchy"])
+        yield from drawn
+
+
+# --- methods
+
+
+def overrides(one: About, places: Sequence[Place]) -> Iterator[Block]:
+    """What a method stands in for, and what stands in for it."""
+    index = one.index
+    over = {target for place in places for target, trust in index.facts.overridden(place.id) if trust}
+    under = {symbol for place in places for symbol, trust in index.facts.overriding(place.id) if trust}
+    if over:
+        yield Heading(2, ["Overrides"])
+        yield Items([Item([link(index, one)]) for one in sorted(over, key=_by_path(index))])
+    if under:
+        yield Heading(2, ["Overridden by"])
+        yield Text([f"{counted(len(under), 'definition')}."])
+        yield by_file(index, sorted(under, key=_by_path(index)))
+
+
+# --- lists
+
+
+def _by_path(index: Index) -> Callable[[int], tuple[str, int]]:
+    return lambda identity: (index.path_of(identity), identity)
+
+
+def by_file(index: Index, ids: Iterable[int]) -> Items:
+    """Definitions in rows by file, whatever their number."""
+    rows: dict[str, list[int]] = {}
+    for identity in ids:
+        rows.setdefault(index.path_of(identity), []).append(identity)
+    items = []
+    for path, inside in rows.items():
+        refs: list[Piece] = [_named(index, identity) for identity in inside]
+        items.append(Item([Ref(To.FILE, path, "", path), ": ", *commas(refs)]))
+    return Items(items)
+
+
+def _named(index: Index, identity: int) -> Piece:
+    return ref_of(index, identity) if index.keys[identity] else "the file when it is loaded"

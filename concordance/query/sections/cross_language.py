@@ -1,0 +1,102 @@
+"""What a file says to other languages, and what others say to it: bindings, kernels, scripts that it runs.
+
+In: a file as its pages see it. Out: blocks, none where no bridge begins or ends in it. Operators have pages of their
+own, so a file that states or implements many names them and leads there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from concordance.base.blocks import Block, Heading, Item, Items, Line, Mono, Piece, Ref, Text, To, counted, listed
+from concordance.base.model import KINDS, Bridge, Kind, Trust
+from concordance.query.index.bridges import VERBS, crossings
+from concordance.query.index.file_model import About, ref_of
+from concordance.query.operators import base_of, is_operator
+
+_OTHERS = 6  # who is on the other side, named one by one
+
+
+def across(one: About) -> list[Block]:
+    """What crosses to or from the file."""
+    table = crossings(one.index)
+    out, into = table.out_of(one.path), table.into(one.path)
+    if not out and not into:
+        return []
+    found: list[Block] = [Heading(3, ["Across Languages"])]
+    for says, rows in _by_word(out).items():
+        found += [Text([f"It {VERBS.get(says, (says, says))[0]}:"]), Items(list(_stated(one, rows)))]
+    for says, rows in _by_word(into).items():
+        found += [Text([f"It {VERBS.get(says, (says, says))[1]}:"]), Items(list(_met(one, rows)))]
+    return found
+
+
+def _by_word(rows: Iterable[Bridge]) -> dict[str, list[Bridge]]:
+    """Rows by what they say."""
+    found: dict[str, list[Bridge]] = {}
+    for row in rows:
+        found.setdefault(row.says, []).append(row)
+    return dict(sorted(found.items()))
+
+
+def _stated(one: About, rows: list[Bridge]) -> Iterator[Item]:
+    """What is stated in this file, name by name in the order of the text."""
+    table = crossings(one.index)
+    groups: dict[str, list[Bridge]] = {}
+    for row in rows:
+        groups.setdefault(_named(one, row), []).append(row)
+    lines = {name: sorted({table.line(row) for row in found} - {0}) for name, found in groups.items()}
+    for name, found in sorted(groups.items(), key=lambda group: (lines[group[0]][:1], group[0])):
+        told: list[Piece] = [_name(one, name)]
+        targets = _targets(one, found)
+        told += [": ", *targets] if targets else []
+        if lines[name]:
+            told += [" ", *listed([Line(one.path, line) for line in lines[name]])]
+        else:
+            told += [" in ", *_sources(one, found)]
+        yield Item(told)
+
+
+def _sources(one: About, rows: list[Bridge]) -> list[Piece]:
+    sources = dict.fromkeys(row.source for row in rows)
+    refs: list[Piece] = [ref_of(one.index, source) for source in list(sources)[:_OTHERS]]
+    left = len(sources) - len(refs)
+    return listed([*refs, counted(left, "other place")] if left > 0 else refs)
+
+
+def _targets(one: About, rows: list[Bridge]) -> list[Piece]:
+    best = max(row.trust for row in rows)
+    found = dict.fromkeys(row.target for row in rows if row.trust == best and not _is_entry(one, row.target))
+    refs: list[Piece] = [ref_of(one.index, target) for target in found]
+    guess = best == Trust.CANDIDATE and len(found) > 1
+    return [*listed(refs, "or"), " (one of these)"] if guess else listed(refs)
+
+
+def _is_entry(one: About, identity: int) -> bool:
+    """Whether it is nothing, or an operator's entry in a table: the operator itself is named."""
+    return not identity or KINDS[one.index.kinds[identity]] == Kind.KEY
+
+
+def _met(one: About, rows: list[Bridge]) -> Iterator[Item]:
+    """What leads to each definition of this file."""
+    groups: dict[int, list[Bridge]] = {}
+    for row in rows:
+        groups.setdefault(row.target, []).append(row)
+    for target, found in sorted(groups.items()):  # of one file: in the order of the text
+        named = dict.fromkeys(_named(one, row) for row in found)
+        names: list[Piece] = [_name(one, name) for name in list(named)[:_OTHERS]]
+        more = len(named) - len(names)
+        names += [counted(more, "other name")] if more > 0 else []
+        told: list[Piece] = [ref_of(one.index, target, short=True), ": ", *listed(names)]
+        others = [row for row in found if not _is_entry(one, row.source)]
+        yield Item([*told, ", ", *_sources(one, others)] if others else told)
+
+
+def _named(one: About, row: Bridge) -> str:
+    """The name of a bridge; of an operator's overload that of the operator, which has a page."""
+    base = base_of(row.name) if "::" in row.name else row.name
+    return base if base != row.name and is_operator(one.index, base) else row.name
+
+
+def _name(one: About, name: str) -> Piece:
+    return Ref(To.OPERATOR, name, "", name) if "::" in name and is_operator(one.index, name) else Mono(name)

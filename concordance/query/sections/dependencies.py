@@ -1,0 +1,287 @@
+"""Where a file stands among the others: its role, what it needs, who needs it, and its company.
+
+In: a file as its pages see it. Out: blocks. Numbers that count the whole repository are given in bands, so that a page
+does not change with every commit elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from concordance.base.blocks import (
+    Block,
+    Cite,
+    Graph,
+    Item,
+    Items,
+    Mono,
+    Node,
+    Piece,
+    Ref,
+    Strong,
+    Text,
+    To,
+    counted,
+    listed,
+)
+from concordance.base.model import TYPES, Import, Origin, Skip
+from concordance.query.index.file_graph import Band
+from concordance.query.index.file_model import About
+from concordance.query.names.imported_files import target_of
+from concordance.query.search.related_files import Reason, Why
+from concordance.query.sections.class_diagram import class_tree
+from concordance.query.sections.structure import folders
+
+_BOXES = 6  # neighbours on each side of a diagram
+_COMPANY = 6  # related files that are named
+_BESIDE = 20  # files of a folder that are named one by one
+_BY_NAME = 12  # importers that are named one by one
+
+
+# --- role
+
+
+def role(one: About) -> list[Block]:
+    """Layer, cluster, rank and neighbours; class hierarchy; cycles."""
+    index, base = one.index, one.base
+    used, users = index.neighbours.uses.get(base, {}), index.neighbours.users.get(base, {})
+    found: list[Block] = []
+    told = list(_standing(one, len(used), len(users)))
+    if told:
+        found.append(Items([Item(pieces) for pieces in told]))
+    if used or users:
+        found.append(_diagram(one, used, users))
+    found += _hierarchy(one)
+    if not found:
+        found.append(Text([_alone(one)]))
+    return found
+
+
+def _alone(one: About) -> str:
+    if one.file.skip != Skip.NONE or not one.opened.flow.op:
+        return f"{one.file.type}: no import or link leads to it."
+    return "No import, link or name leads from it to another file of the repository, or back."
+
+
+def _standing(one: About, used: int, users: int) -> Iterator[list[Piece]]:
+    index, path = one.index, one.path
+    where = index.layers.get(path)
+    if used or users:
+        told = f"uses {counted(used, 'file')}, used by {users:,}"
+        if where is not None and where.band != Band.ALONE:  # by what is loaded: uses may be others
+            told = f"{where.band}; {told}"
+        yield [Strong("Layer"), f": {told}"]
+    band = index.bands.get(path, "")
+    if band and users:
+        yield [Strong("Rank"), f": {band}"]
+    cluster = index.clusters.get(path)
+    if cluster is not None and len(cluster.files) > 1:
+        label = cluster.name
+        yield [
+            Strong("Cluster"),
+            ": ",
+            Mono(label),
+            ", around ",
+            Ref(To.FILE, cluster.key, "", cluster.key.rpartition("/")[2]),
+        ]
+    cycle = index.cycles.get(path, ())
+    if cycle:
+        others: list[Piece] = [Ref(To.FILE, other, "", other.rpartition("/")[2]) for other in cycle if other != path]
+        if len(others) <= _BY_NAME:
+            yield [Strong("Cycle"), ": with ", *listed(others)]
+        else:
+            yield [Strong("Cycle"), f": of {len(cycle):,} files in ", *folders(Counter(cycle))]
+
+
+def _diagram(one: About, used: dict[int, int], users: dict[int, int]) -> Graph:
+    """The files that use it most, and those that it uses most."""
+    index = one.index
+
+    def most(rows: dict[int, int]) -> list[str]:
+        ordered = sorted(((-times, index.path_of(other)) for other, times in rows.items()))
+        return [path for _, path in ordered[:_BOXES]]
+
+    me = one.path
+    before, behind = most(users), most(used)
+    names = dict.fromkeys([me, *before, *behind])
+    labels = _labels(list(names))
+    nodes = [Node(name, labels[name], "", name == me, None if name == me else Ref(To.FILE, name)) for name in names]
+    edges = [(name, me, "") for name in before] + [(me, name, "") for name in behind]
+    return Graph(nodes, edges)
+
+
+def _labels(paths: list[str]) -> dict[str, str]:
+    """Short names of files; two of one name are told apart by their folders."""
+    names = Counter(path.rpartition("/")[2] for path in paths)
+    return {
+        path: path.rpartition("/")[2] if names[path.rpartition("/")[2]] == 1 else "/".join(path.split("/")[-2:])
+        for path in paths
+    }
+
+
+def _hierarchy(one: About) -> list[Block]:
+    """Classes with what they extend and what extends them, where that is another class of the repository."""
+    items: list[Item] = []
+    for place, symbol in enumerate(one.symbols):
+        if symbol.kind not in TYPES:
+            continue
+        above: list[Piece] = [one.ref(base) for base in one.bases.get(place, ())]
+        below = one.heirs.get(place, [])
+        if not above and not below:
+            continue
+        pieces: list[Piece] = [one.own(place)]
+        if above:
+            pieces += [" ← ", *listed(above)]
+        if below:
+            pieces += [f" → {counted(len(below), 'subclass', 'subclasses')}"]
+            if len(below) <= _BOXES:
+                pieces += [": ", *listed([one.ref(heir) for heir in below])]
+        items.append(Item(pieces))
+    return [Text([Strong("Class hierarchy")]), *_drawn(one), Items(items)] if items else []
+
+
+def _drawn(one: About) -> list[Block]:
+    """The same as a diagram, where there are many."""
+    if not one.index.book.drawn:
+        return []
+    first = one.base + 1
+    classes = {place: first + place for place, symbol in enumerate(one.symbols) if symbol.kind in TYPES}
+    bases = {identity: one.bases.get(place, ()) for place, identity in classes.items()}
+    heirs = {identity: one.heirs.get(place, ()) for place, identity in classes.items()}
+    return class_tree(classes.values(), bases, heirs, one.ref)
+
+
+# --- dependencies
+
+
+_TITLES = {
+    Origin.REPOSITORY: "This repository", Origin.STANDARD: "Standard library", Origin.THIRD_PARTY: "Third party",
+    Origin.GENERATED: "Made by the build", Origin.UNRESOLVED: "Unresolved",
+}  # fmt: skip
+
+
+def imports(one: About) -> list[Block]:
+    """What a file imports, by where it comes from, and who imports it."""
+    groups: dict[str, dict[str, list[_Imported]]] = {}
+    for row, target, named in one.imports:
+        origin = target.origin if target is not None else Origin.UNRESOLVED
+        path = target_of(one.index, target, 0)
+        if path != one.path:  # a document links its own sections
+            groups.setdefault(origin, {}).setdefault(row.module or row.name, []).append(_Imported(row, path, named))
+    found: list[Block] = []
+    for origin, title in _TITLES.items():
+        modules = groups.get(origin)
+        if modules:
+            found.append(Text([Strong(title)]))
+            if origin == Origin.REPOSITORY:
+                found.append(Items([Item(_module(one, module, rows)) for module, rows in modules.items()]))
+            else:
+                found.append(Text(_commas([_module(one, module, rows) for module, rows in modules.items()])))
+    found += _importers(one)
+    if not found:
+        found.append(Text([_no_imports(one)]))
+    return found
+
+
+def _no_imports(one: About) -> str:
+    if one.file.skip != Skip.NONE:
+        return f"{one.file.type}: not read for imports."
+    return "No imports, and nobody imports it."
+
+
+class _Imported(NamedTuple):
+    row: Import
+    path: str  # of the file that it leads to, "" where that is none of the repository's
+    named: int  # the id of the imported name, 0 where none is known
+
+
+def _module(one: About, module: str, rows: list[_Imported]) -> list[Piece]:
+    """A module with the names that are taken from it, and the line of the first."""
+    path = rows[0].path
+    pieces: list[Piece] = [Ref(To.FILE, path, "", module) if path else Mono(module)]
+    names = [[_name(one, row)] for row in rows if row.row.name]
+    if names:
+        pieces += [": " if path else " (", *_commas(names), "" if path else ")"]
+    line = rows[0].row.line
+    return [*pieces, f" L{line}", Cite(one.path, line)]
+
+
+def _name(one: About, row: _Imported) -> Piece:
+    told = _imported(row.row)
+    return one.ref(row.named)._replace(label=told) if row.named and not one.is_own(row.named) else Mono(told)
+
+
+def _imported(row: Import) -> str:
+    return f"{row.name} as {row.alias}" if row.alias and row.alias != row.name else row.name
+
+
+def _commas(parts: Sequence[Sequence[Piece]]) -> list[Piece]:
+    found: list[Piece] = []
+    for part in parts:
+        found += [", ", *part] if found else part
+    return found
+
+
+def _importers(one: About) -> list[Block]:
+    importers = one.importers
+    if not importers:
+        return []
+    if len(importers) <= _BY_NAME:
+        refs: list[Piece] = [Ref(To.FILE, path, "", path) for path in importers]
+        return [Text([Strong("Imported by"), " ", *listed(refs)])]
+    return [Text([Strong("Imported by"), f" {len(importers):,} files: ", *folders(Counter(importers))])]
+
+
+# --- company
+
+
+def _near(path: str, folder: str) -> str:
+    """A path as seen from a folder."""
+    return path.removeprefix(f"{folder}/") if folder else path
+
+
+def _reasons(name: str, reasons: list[Reason]) -> str:
+    """Why a file belongs with the one that the page is about, seen from that page."""
+    told = [_SEEN[one.why](one) if one.why in _SEEN else one.said(name) for one in reasons if one.why != Why.BESIDE]
+    return "; ".join(told)
+
+
+def _often(times: int) -> str:
+    return "" if times == 1 else f" {times}×"
+
+
+_SEEN: dict[Why, Callable[[Reason], str]] = {  # on a page, shorter
+    Why.USED: lambda one: f"used here{_often(one.times)}",
+    Why.USES: lambda one: f"uses this{_often(one.times)}",
+    Why.BOTH: lambda one: f"{one.times} common users",
+    Why.CHANGED: lambda one: f"changed together {one.times}×",
+}
+
+
+def related(one: About) -> list[Block]:
+    """Files of the same folder, then others that belong with it, each with its reasons."""
+    index, folder = one.index, one.path.rpartition("/")[0]
+    beside = [path for path in index.beside(folder) if path != one.path]
+    found: list[Block] = []
+    where: Piece = Mono(folder) if folder else "the root"
+    if beside and len(beside) <= _BESIDE:
+        refs: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in beside]
+        found.append(Text(["In ", where, ": ", *listed(refs), "."]))
+    elif beside:
+        found.append(
+            Text(
+                [f"{len(beside):,} other files in ", Ref(To.INDEX, folder, "", folder or "the root", bool(folder)), "."]
+            )
+        )
+    company = index.neighbours.of(one.file, index.book.history)  # a commit would change what changed together
+    rows = [row for row in company if row.reasons != [Reason(Why.BESIDE)]][:_COMPANY]
+    if rows:
+        name = one.path.rpartition("/")[2]
+        items = [
+            Item([Ref(To.FILE, row.path, "", _near(row.path, folder)), f" — {_reasons(name, row.reasons)}"])
+            for row in rows
+        ]
+        found.append(Items(items))
+    return found or [Text(["The only file of ", where, "; no other is linked with it."])]

@@ -1,0 +1,341 @@
+"""The source of a file as a reader follows it: each name with what it means, and what is to be said of each line.
+
+In: a path, and which part of it. Out: a `Listing`: the text, its comments and strings, its names with where they lead,
+and remarks by line. What a name leads to is the first answer of `concord define` at its place, for all names of a file
+at once: each expression is looked up once, and each other file's definition is asked for together with the others.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from concordance.base.model import ROLES, Finding, Kind, Role, Skip, Trust, unpacked
+from concordance.extract import ruleset
+from concordance.extract.text import highlight
+from concordance.facts.read import Place
+from concordance.query.index.definition_pages import OWN_PAGE, users_in, with_pages
+from concordance.query.index.findings import ruled
+from concordance.query.index.open_file import Claim, Opened
+from concordance.query.index.repository import Index
+from concordance.query.names.at_position import BINDS, Meant, Whence, local_kind, with_definitions
+from concordance.query.sections.overview import unread
+
+PART = 20_000  # lines of a page; a file of more has several
+_DEFINES = frozenset(ROLES.index(role) for role in (Role.DEFINE, Role.DECLARE))
+_BINDS = frozenset(ROLES.index(role) for role in BINDS)
+_BY_NAME = frozenset(("python", "cython", "java", "rust"))  # languages that import by names, which are linked as names
+_IMPORT = ROLES.index(Role.IMPORT)
+
+
+class Goal(NamedTuple):
+    """What a name leads to."""
+
+    kind: str  # of what is meant: a symbol's kind, "file", "parameter" or "variable"; "" for what is from elsewhere
+    path: str = ""
+    line: int = 0
+    key: str = ""  # of the symbol; "" for a file, and for a variable that is no symbol
+    trust: Trust = Trust.EXACT
+    by: str = ""  # what says so; of what is from elsewhere, where it comes from
+    own: bool = False  # whether the name is the definition itself
+    page: bool = False  # whether what is defined here has a page of its own
+    also: tuple[tuple[str, int], ...] = ()  # where else it may be defined: paths and lines
+
+
+class Remark(NamedTuple):
+    """What is said of a line."""
+
+    line: int
+    finding: Finding | None = None
+    known: bool = False  # whether the finding's rule has a page
+    tests: int = 0  # how many tests name what is defined on the line …
+    key: str = ""  # … which is this
+
+
+class Listing(NamedTuple):
+    """One page of a source."""
+
+    path: str
+    part: int
+    parts: int
+    first: int  # the number of its first line
+    text: str | None  # None where the file is not shown
+    why: str = ""  # why it is not
+    spans: Sequence[tuple[int, int, str]] = ()
+    names: Sequence[tuple[int, int, int]] = ()  # begin and end in the text, and the place in `goals`
+    goals: Sequence[Goal] = ()
+    remarks: Sequence[Remark] = ()
+    digest: str = ""  # of the file's bytes
+
+
+def parts_of(lines: int) -> int:
+    """How many pages a file of so many lines has."""
+    return max(1, -(-lines // PART))
+
+
+def listing(index: Index, path: str, part: int = 1) -> Listing:
+    """One page of a file's source."""
+    file = index.opened(path)
+    lines = max(file.file.lines, len(file.starts) - 1)
+    parts, first = parts_of(lines), (part - 1) * PART + 1
+    text = file.text() if file.file.skip == Skip.NONE else None
+    if text is None:
+        why = unread(file.file) if file.file.skip != Skip.NONE else "The file has changed since it was read."
+        return Listing(path, part, parts, first, None, why)
+    begin, end = _stretch(text, file, part, parts)
+    spans = _headings(file, highlight.spans(text, file.file.language, begin, end))
+    names = _Names(index, file)
+    found = list(names.between(begin, end))
+    found = sorted([*found, *(name for name in names.included(text, found) if begin <= name[0] < end)])
+    return Listing(
+        path, part, parts, first, text[begin:end], "", _moved(spans, begin, end),
+        [(start - begin, stop - begin, goal) for start, stop, goal in found], names.goals,
+        [one for one in _remarks(index, file, names) if first <= one.line < first + PART],
+        file.file.digest,
+    )  # fmt: skip
+
+
+def _stretch(text: str, file: Opened, part: int, parts: int) -> tuple[int, int]:
+    """Where a part begins and ends."""
+    if parts == 1 or len(file.starts) < 2:
+        return 0, len(text)
+    starts = file.starts
+    begin = starts[min((part - 1) * PART, len(starts) - 1)]
+    return begin, starts[part * PART] if part < parts and part * PART < len(starts) else len(text)
+
+
+def _moved(spans: list[tuple[int, int, str]], begin: int, end: int) -> list[tuple[int, int, str]]:
+    if not begin and (not spans or spans[-1][1] <= end):
+        return spans
+    inside = [span for span in spans if span[1] > begin and span[0] < end]
+    return [(max(start, begin) - begin, min(stop, end) - begin, letter) for start, stop, letter in inside]
+
+
+def _headings(file: Opened, spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """With the lines of headings, which the store knows."""
+    lines = {symbol.line for symbol in file.symbols if symbol.kind == Kind.HEADING}
+    if not lines:
+        return spans
+    more = [(file.starts[line - 1], file.starts[line], "h") for line in lines if line < len(file.starts)]
+    taken = [span for span in spans if not any(span[0] < end and span[1] > start for start, end, _ in more)]
+    return sorted(taken + more)
+
+
+# --- names
+
+
+class _Names:
+    """The names of a file, and what they lead to."""
+
+    def __init__(self, index: Index, file: Opened) -> None:
+        self.index, self.file = index, file
+        self.goals: list[Goal] = []
+        self._of_expression: dict[int, int] = {}
+        self._elsewhere: dict[int, int] = {}
+        self._of_local: dict[tuple[int, int], tuple[int, int]] = {}
+        self._of_definition: dict[int, int] = {}
+
+    def between(self, begin: int, end: int) -> Iterator[tuple[int, int, int]]:
+        """The names of a stretch that lead somewhere, or are from elsewhere."""
+        file = self.file
+        offsets, names, words, bounds = file.columns
+        roles, uses = file.roles, file.uses
+        lengths = list(map(len, words))
+        known, bound_here, elsewhere = self._of_expression.get, self._of_local.get, self._elsewhere.get  # of thousands
+        for place in range(bisect_left(offsets, begin), bisect_right(offsets, end - 1)):
+            word, start = names[place], offsets[place]
+            goal: int | None
+            if roles[place] in _DEFINES and start in self._symbols:
+                goal = self._definition(start)
+            else:
+                expression = uses[place] - 1 if uses else -1
+                goal = known(expression)
+                if goal is None:
+                    goal = self._expression(expression)
+                if goal < 0 and bounds[place]:
+                    variable = bound_here((bounds[place], word)) or self._local(bounds[place], word)
+                    goal = variable[0] if variable[1] != start else -1  # where it is bound, it leads nowhere
+                if goal < 0:
+                    goal = elsewhere(expression)
+                    if goal is None:
+                        goal = self._outside(expression)
+            if goal >= 0:
+                yield start, start + lengths[word], goal
+
+    def included(self, text: str, found: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
+        """The files that are named by their paths, which are no names: `#include "a.h"`, `[this](that.md)`."""
+        if self.file.file.language in _BY_NAME:
+            return
+        starts, taken = self.file.starts, [name[0] for name in found]
+        done: set[int] = set()
+        for row, target, _ in self.file.imports:
+            path = target.paths[0] if target is not None and target.paths else ""
+            if target is None or path in ("", self.file.path) or not row.module or row.line >= len(starts):
+                continue
+            begin, end = starts[row.line - 1], starts[row.line]
+            at = text.find(row.module, begin + row.col - 1, end)
+            at = at if at >= 0 else text.find(row.module, begin, end)
+            stop = at + len(row.module)
+            behind = bisect_left(taken, stop)
+            if at < 0 or at in done or (behind and found[behind - 1][1] > at):
+                continue
+            done.add(at)
+            also = tuple((other, 1) for other in target.paths[1:])
+            trust = Trust.CANDIDATE if also else Trust.VIA_IMPORT
+            yield at, stop, self._new(Goal("file", path, 1, trust=trust, by=target.by, also=also))
+
+    def _new(self, goal: Goal) -> int:
+        self.goals.append(goal)
+        return len(self.goals) - 1
+
+    # definitions
+
+    @cached_property
+    def _symbols(self) -> dict[int, list[int]]:
+        """The places of the symbols whose names stand at an offset."""
+        found: dict[int, list[int]] = {}
+        starts = self.file.starts
+        for place, symbol in enumerate(self.file.symbols):
+            if symbol.line < len(starts):
+                found.setdefault(starts[symbol.line - 1] + symbol.col - 1, []).append(place)
+        return found
+
+    def _definition(self, start: int) -> int:
+        known = self._of_definition.get(start)
+        if known is None:
+            known = self._of_definition[start] = self._defined(self._symbols[start])
+        return known
+
+    def _defined(self, places: list[int]) -> int:
+        file, first = self.file, self.file.symbols[places[0]]
+        if first.declaration:
+            here = [self._own_place(place) for place in places]
+            found = self._first([Meant(one, Trust.EXACT, "definition") for one in here])
+            if found[0].place.id != here[0].id:
+                return self._new(self._goal(found))
+        page = next((file.symbols[place] for place in places if place in self.paged), None)
+        if page is not None:
+            return self._new(Goal(page.kind, file.path, page.line, page.key, own=True, page=True))
+        return self._new(Goal(first.kind, file.path, first.line, first.key, own=True))
+
+    def _own_place(self, place: int) -> Place:
+        symbol, file = self.file.symbols[place], self.file
+        return Place(
+            file.base + 1 + place, symbol.name, symbol.kind, file.path, place, symbol.line, symbol.declaration,
+            symbol.col, symbol.public, symbol.key, file.file.language, file.file.category,
+        )  # fmt: skip
+
+    @cached_property
+    def paged(self) -> frozenset[int]:
+        """The places of the symbols that have pages of their own."""
+        return with_pages(self.index, self.file.path)
+
+    @cached_property
+    def tested(self) -> Counter[int]:
+        """How many tests name each symbol, by place; a test does not name itself."""
+        tests, base = self.index.tests, self.file.base
+        rows = users_in(self.index, self.file.path)
+        return Counter(place for place, user in set(rows) if user in tests and user != base + 1 + place)
+
+    # uses
+
+    @cached_property
+    def _claims(self) -> dict[int, list[Claim]]:
+        links = self.file.links
+        found: dict[int, list[Claim]] = {}
+        rows = zip(unpacked(links.use), unpacked(links.target), links.trust, links.by, strict=True)
+        for use, target, trust, by in rows:
+            found.setdefault(use, []).append(Claim(target, Trust(trust), links.resolvers[by]))
+        return found
+
+    @cached_property
+    def _places(self) -> dict[int, Place]:
+        """The symbols and files that names of this file mean."""
+        index = self.index
+        wanted = {claim.target for claims in self._claims.values() for claim in claims}
+        files = {one for one in wanted if one in index.by_base}
+        base, last = self.file.base, self.file.base + len(self.file.symbols)
+        own = {one for one in wanted if base < one <= last}
+        found = index.facts.places(wanted - files - own)
+        found.update((one, self._own_place(one - base - 1)) for one in own)
+        for one in files:
+            path = index.by_base[one]
+            language, category = index.language_of(path), index.category_of(path)
+            found[one] = Place(one, "", "file", path, -1, 1, False, 1, True, "", language, category)
+        return found
+
+    def _expression(self, expression: int) -> int:
+        known = -1
+        claims = self._claims.get(expression, ())
+        meant = [Meant(self._places[one.target], one.trust, one.by) for one in claims if one.target in self._places]
+        if meant:
+            known = self._new(self._goal(self._first(meant)))
+        self._of_expression[expression] = known
+        return known
+
+    def _first(self, found: list[Meant]) -> list[Meant]:
+        """What is meant, as `define` orders it; only where a definition may stand elsewhere is it looked for."""
+        index = self.index
+        for one in found:
+            place = one.place
+            if place.declaration and any(other != place.id for other in index.namesakes(place.key, False)):
+                return with_definitions(index, found, warm=True)
+        return found
+
+    def _goal(self, found: list[Meant]) -> Goal:
+        place = found[0].place
+        others = (one.place for one in found[1:] if place.declaration or not one.place.declaration)
+        also = dict.fromkeys((other.path, other.line) for other in others)
+        return Goal(
+            place.kind, place.path, place.line, place.key, found[0].trust, found[0].by,
+            also=tuple(one for one in also if one != (place.path, place.line)),
+        )  # fmt: skip
+
+    # variables, and what is from elsewhere
+
+    @cached_property
+    def _bound(self) -> dict[tuple[int, int], int]:
+        """The first place that binds each name in each scope; scopes are counted from one."""
+        file = self.file
+        _, names, _, bounds = file.columns
+        found: dict[tuple[int, int], int] = {}
+        for place, (role, bound) in enumerate(zip(file.roles, bounds, strict=True)):
+            if bound and role in _BINDS:
+                found.setdefault((bound, names[place]), place)
+        return found
+
+    def _local(self, bound: int, word: int) -> tuple[int, int]:
+        """A variable that is no symbol leads to where it is first bound; with the offset of that place."""
+        file, first = self.file, self._bound.get((bound, word), -1)
+        goal = -1
+        if first >= 0 and file.roles[first] != _IMPORT:
+            kind = local_kind(file, bound - 1, file.columns[2][word])
+            goal = self._new(Goal(kind, file.path, file.spot(first).line, by="scope"))
+        known = self._of_local[bound, word] = (goal, file.columns[0][first] if first >= 0 else -1)
+        return known
+
+    @cached_property
+    def _whence(self) -> Whence:
+        return Whence(self.file)
+
+    def _outside(self, expression: int) -> int:
+        said = self._whence.of(expression) if expression >= 0 else ""
+        known = self._elsewhere[expression] = self._new(Goal("", by=said)) if said else -1
+        return known
+
+
+# --- remarks
+
+
+def _remarks(index: Index, file: Opened, names: _Names) -> list[Remark]:
+    """What rules found, and which definitions tests name."""
+    rules = ruleset.rules()
+    found = [Remark(one.line, one, one.by in rules) for one in ruled(index).findings(file.path)]
+    for place, tests in names.tested.items():
+        symbol = file.symbols[place] if 0 <= place < len(file.symbols) else None
+        if symbol is not None and symbol.kind in OWN_PAGE:
+            found.append(Remark(symbol.line, tests=tests, key=symbol.key if place in names.paged else ""))
+    return sorted(found, key=lambda one: (one.line, one.finding is None))

@@ -1,0 +1,95 @@
+"""What was noticed of a file's code: patterns, and findings of performance and security, each with its line.
+
+In: a file as its pages see it. Out: blocks. Where nothing was found, the page says by how many rules it was looked for,
+and links them.
+"""
+
+from __future__ import annotations
+
+from concordance.base.blocks import (
+    Block,
+    Item,
+    Items,
+    Line,
+    Piece,
+    Ref,
+    Strong,
+    Text,
+    To,
+    commas,
+    counted,
+    listed,
+    marked,
+)
+from concordance.base.model import Finding, Rule, Skip
+from concordance.extract.ruleset import rules
+from concordance.query.index.file_model import About
+from concordance.query.index.findings import ruled
+from concordance.query.patterns import patterns
+
+HOT = 25  # ways through a function, from which it is called complex
+
+
+def patterns_of(one: About) -> list[Block]:
+    """Patterns with the line that shows each."""
+    rows = patterns(one)
+    if rows:
+        lines = [commas([Line(one.path, line) for line in row.lines]) for row in rows]
+        items = [Item([Strong(row.name), ": ", *row.said, " ", *at]) for row, at in zip(rows, lines, strict=True)]
+        return [Items(items)]
+    return [Text([f"None known for {one.title}."])]
+
+
+def performance(one: About) -> list[Block]:
+    """Findings about speed, and functions with many ways through them."""
+    items = _found(one, "performance")
+    hot = sorted(
+        ((ways, place) for place, ways in enumerate(one.complexity) if ways >= HOT), key=lambda row: (-row[0], row[1])
+    )
+    if hot:
+        pieces: list[Piece] = ["Complex: "]
+        for number, (ways, place) in enumerate(hot):
+            symbol = one.symbols[place]
+            pieces += [", " if number else "", one.own(place), f" ({ways} ways) ", Line(one.path, symbol.line)]
+        items.append(Item(pieces))
+    return [Items(items)] if items else [_none(one, "performance")]
+
+
+def security(one: About) -> list[Block]:
+    """Findings about safety."""
+    items = _found(one, "security")
+    return [Items(items)] if items else [_none(one, "security")]
+
+
+def _found(one: About, category: str) -> list[Item]:
+    known = rules()
+    by_rule: dict[str, list[Finding]] = {}
+    for finding in one.findings:
+        rule = known.get(finding.by)
+        if rule is not None and rule.category == category:
+            by_rule.setdefault(finding.by, []).append(finding)
+    return [_item(one, known[by], rows) for by, rows in by_rule.items()]
+
+
+def _item(one: About, rule: Rule, rows: list[Finding]) -> Item:
+    """All findings of one rule: what it is about once, then each place."""
+    pieces: list[Piece] = [Ref(To.RULE, rule.id, "", rule.id), f" ({rule.severity}) "]
+    messages = {row.message for row in rows}
+    if len(messages) == 1:
+        pieces += [*marked(rows[0].message), ": "]
+        pieces += listed([Line(one.path, row.line) for row in rows])
+        return Item(pieces)
+    pieces += [*marked(rule.title), ":"]
+    return Item(pieces, [Items([Item([*marked(row.message), " ", Line(one.path, row.line)]) for row in rows])])
+
+
+def _none(one: About, category: str) -> Block:
+    if one.file.skip != Skip.NONE:
+        return Text(["Not read as text, so not checked."])
+    asked = ruled(one.index).checked(one.file.language, one.path)
+    tried = [rule for rule in asked if rule.category == category]
+    if not tried:
+        return Text([f"No {category} rules for {one.title}."])
+    rules_ = counted(len(tried), f"{category} rule")
+    # The list of rules has the languages of the repository, not those of its book.
+    return Text(["None by ", rules_ if one.index.of_pages else Ref(To.RULE, "", one.title, rules_, False), "."])

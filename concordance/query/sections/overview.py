@@ -1,0 +1,155 @@
+"""What a file is for and what it offers: the sections a reader sees first.
+
+In: a file as its pages see it. Out: blocks. The author's own words come first, quoted and cited; where there are none,
+what the facts say.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime
+
+from concordance.base.blocks import (
+    Block,
+    Cite,
+    Doc,
+    Item,
+    Items,
+    Line,
+    Piece,
+    Pieces,
+    Quote,
+    Ref,
+    Text,
+    To,
+    counted,
+    listed,
+)
+from concordance.base.model import RUN, TYPES, Change, File, Kind, Skip
+from concordance.query.descriptions import describe
+from concordance.query.index.file_model import About
+from concordance.query.markup import first_sentence, markdown, said
+from concordance.query.names.mentions import Named
+from concordance.query.sections.structure import folders, plural
+
+_UNREAD = {
+    Skip.BINARY: "binary", Skip.TOO_LARGE: "too large to be parsed", Skip.SYMLINK: "a symbolic link",
+    Skip.SUBMODULE: "a submodule", Skip.UNREADABLE: "unreadable",
+}  # fmt: skip
+_SHOWN = frozenset((*TYPES, *RUN, Kind.TYPE, Kind.CONSTANT, Kind.TARGET, Kind.VARIABLE, Kind.NAMESPACE))
+_OUTLINE = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL))
+
+
+def unread(file: File) -> str:
+    """Why a file is not shown, in words."""
+    why = _UNREAD.get(Skip(file.skip), file.skip)
+    return f"{file.type}, {why}{f', {file.note}' if file.note else ''}."
+
+
+def purpose(one: About) -> list[Block]:
+    """What the file is for: its author's words, or what the facts say."""
+    words = said(one.facts.doc)
+    if words and first_sentence(words, one.file.language):
+        quoted = Doc(markdown(words, one.file.language, Named(one).ref))
+        lines = one.lines_of(words)
+        source: list[Piece] = [Line(one.path, *lines)] if lines else [Ref(To.SOURCE, one.path, "", one.path)]
+        return [Quote([quoted]), Text(["— ", *source])]
+    return [Text(_sentence(describe(one.index, one.path)))]
+
+
+def _sentence(pieces: Pieces) -> list[Piece]:
+    """Pieces as a sentence: with a capital and an end."""
+    found = list(pieces)
+    if found and type(found[0]) is str and found[0][:1].islower():
+        found[0] = found[0][0].upper() + found[0][1:]
+    last = next((piece for piece in reversed(found) if not isinstance(piece, Cite)), "")
+    if not (type(last) is str and last.endswith((".", "!", "?", "”"))):
+        found.append(".")
+    return found
+
+
+def changed(change: Change) -> str:
+    """A file's history in a line."""
+    first, last = (datetime.fromtimestamp(when, UTC).date().isoformat() for when in (change.first, change.last))
+    who = ", ".join(name for name, _ in change.authors[:3])
+    return f"{counted(change.commits, 'commit')} from {first} to {last}, most by {who}"
+
+
+def overview(one: About) -> list[Block]:
+    """What the file defines and for whom."""
+    found: list[Block] = []
+    told = [*_defines(one), *_used(one)]
+    if told:
+        found.append(Text(told))
+    names = [place for place in one.children.get(-1, []) if _is_offered(one, place)]
+    names = _opened_up(one, names)
+    with_words, without = [], []
+    for place in names:
+        symbol = one.symbols[place]
+        sentence = first_sentence(symbol.doc, one.file.language) if symbol.doc else ""
+        if sentence:
+            with_words.append(Item([one.own(place), f" — {sentence}"]))
+        else:
+            without.append(place)
+    if with_words:
+        found.append(Items(with_words))
+    if without:
+        found.append(Text(["Also " if with_words else "Offers ", *listed([one.own(place) for place in without]), "."]))
+    return found or [Text([f"{one.file.type}: nothing defined, and no import or link leads to it."])]
+
+
+def _opened_up(one: About, places: list[int]) -> list[int]:
+    """Namespaces are opened: what stands in them is what a file offers."""
+    found: list[int] = []
+    left = places[::-1]
+    while left:
+        place = left.pop()
+        if one.symbols[place].kind in (Kind.NAMESPACE, Kind.MODULE):
+            left += [inside for inside in reversed(one.children.get(place, [])) if _is_offered(one, inside)]
+        else:
+            found.append(place)
+    return found
+
+
+def _is_offered(one: About, place: int) -> bool:
+    symbol = one.symbols[place]
+    if symbol.declaration and symbol.kind in TYPES:  # only told of, to be defined elsewhere
+        return False
+    return symbol.public and symbol.kind in _SHOWN
+
+
+def _defines(one: About) -> list[Piece]:
+    kinds: Counter[str] = Counter(symbol.kind for symbol in one.symbols if not symbol.declaration)
+    if not kinds:
+        return []
+    most: list[Piece] = [plural(kind, number) for kind, number in kinds.most_common()]
+    hidden = sum(not symbol.public for symbol in one.symbols if not symbol.declaration)
+    private = f", {hidden:,} of them private" if hidden else ""
+    verb = "" if kinds.keys() <= _OUTLINE else "Defines "
+    return [verb, *listed(most), private, ". "]
+
+
+def _used(one: About) -> list[Piece]:
+    paths: Counter[str] = Counter()
+    for users in one.users.values():
+        for use in users:
+            if not one.is_own(use.id):
+                paths[one.index.path_of(use.id)] += 1
+    if not paths:
+        return []
+    if len(paths) <= 3:
+        refs: list[Piece] = [Ref(To.FILE, path, "", path) for path in sorted(paths)]
+        return ["Used by ", *listed(refs), "."]
+    return [f"Used by {len(paths):,} files: ", *folders(paths), "."]
+
+
+def no_structure(one: About) -> str:
+    """Why a file has no structure to show."""
+    file = one.file
+    if file.skip != Skip.NONE:
+        return f"{file.type}: no definitions are read from it."
+    if not file.lines:
+        return "Empty."
+    if one.facts.imports:
+        return f"Imports only: {counted(len(one.facts.imports), 'import')}, nothing defined."
+    return f"{counted(file.lines, 'line')} of {file.type}, without definitions."

@@ -1,0 +1,363 @@
+"""The structure of a file: every definition, nested as in the text, with what it calls and who calls it.
+
+In: a file as its pages see it. Out: blocks. What holds others is a heading or an entry with a list below it; small
+things without words of their own (fields, constants, keys) stand together on a line. Calls are named one by one. Who
+calls is named one by one in the same file, and from elsewhere by file; where those are many, by folder with their
+numbers, so that nothing is left out and a page stays a page.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from concordance.base.blocks import (
+    Anchor,
+    Block,
+    Cite,
+    Doc,
+    Heading,
+    Item,
+    Items,
+    Line,
+    Mono,
+    Piece,
+    Quote,
+    Ref,
+    Text,
+    To,
+    commas,
+    counted,
+)
+from concordance.base.model import KINDS, TYPES, Kind, Symbol
+from concordance.query.index.definition_pages import with_pages
+from concordance.query.index.file_model import CALL, IMPORT, INHERIT, About, Use
+from concordance.query.index.repository import Index
+from concordance.query.markup import markdown
+from concordance.query.names.mentions import Named
+from concordance.query.names.public_names import public
+
+_SMALL = frozenset(
+    (
+        Kind.FIELD,
+        Kind.VARIABLE,
+        Kind.CONSTANT,
+        Kind.ENUMERATOR,
+        Kind.KEY,
+        Kind.LABEL,
+        Kind.TYPE,
+        Kind.MACRO,
+        Kind.TARGET,
+    )
+)
+_PLAIN = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL, Kind.TARGET))  # not of code: nothing calls it
+_AROUND = (Kind.NAMESPACE, Kind.MODULE)  # nothing but what is in it
+_DOCUMENTS = frozenset(("rst", "markdown"))  # whose directives document code
+_INSIDE = 12  # places of the same file that are named one by one
+_FEW = 8  # other files that are named one by one
+_FIELD = KINDS.index(Kind.FIELD)
+_MANY = 4  # small things that are worth a line together
+_DEEPEST = 16  # levels; what lies deeper is listed in a row, for nobody reads so many lists in one another
+PLURALS = {
+    Kind.CLASS: "classes", Kind.PROPERTY: "properties", Kind.TYPE: "type aliases", Kind.OPERATOR: "operators",
+}  # fmt: skip
+
+
+def plural(kind: str, number: int) -> str:
+    """So many of a kind: `1 class`, `2 classes`."""
+    one = "type alias" if kind == Kind.TYPE else "operator" if kind == Kind.OPERATOR else kind
+    return counted(number, one, PLURALS.get(Kind(kind), ""))
+
+
+KEYED = frozenset(("yaml", "json", "toml", "ini"))  # languages of keys, which come by the thousand: no anchors for them
+
+
+class Structure:
+    """The blocks of one file's definitions."""
+
+    def __init__(self, about: About) -> None:
+        self.about, self.path, self.language = about, about.path, about.file.language
+        self.named = Named(about)
+        self.plain = self.language in KEYED
+
+    def blocks(self) -> list[Block]:
+        """All definitions."""
+        return self._below(self.about.children.get(-1, []), 4)
+
+    def of(self, place: int) -> list[Block]:
+        """One definition with all that is in it."""
+        return self._below([place], 3)
+
+    def _below(self, places: Sequence[int], level: int) -> list[Block]:
+        """Blocks of what stands beside one another; what is large has a heading, down to the sixth."""
+        found: list[Block] = []
+        items: list[Item] = []
+        if level > _DEEPEST:
+            places = self._inside(places)
+        for group in self._groups(places):
+            symbol = self.about.symbols[group[0]]
+            if len(group) == 1 and self._is_large(group[0]) and level <= 6:
+                if items:
+                    found.append(Items(items))
+                    items = []
+                found.append(Heading(level, self._title(group[0]), symbol.key))
+                found += self._body(group[0])
+                found += self._below(self.about.children.get(group[0], []), level + 1)
+            else:
+                items.append(self._item(group, level))
+        if items:
+            found.append(Items(items))
+        return found
+
+    def _inside(self, places: Sequence[int]) -> list[int]:
+        """Some symbols and all that stands in them, one after the other."""
+        found: list[int] = []
+        left = list(reversed(places))
+        while left:
+            place = left.pop()
+            found.append(place)
+            left += reversed(self.about.children.get(place, []))
+        return found
+
+    def _groups(self, places: Sequence[int]) -> Iterator[list[int]]:
+        """Small things that follow one another, together; anything else by itself."""
+        now: list[int] = []
+        for place in places:
+            symbol = self.about.symbols[place]
+            small = symbol.kind in _SMALL and not symbol.doc and place not in self.about.children
+            if now and (not small or symbol.kind != self.about.symbols[now[0]].kind):
+                yield now
+                now = []
+            if small:
+                now.append(place)
+            else:
+                yield [place]
+        if now:
+            yield now
+
+    def _is_large(self, place: int) -> bool:
+        symbol = self.about.symbols[place]
+        if symbol.kind in TYPES or symbol.kind in _AROUND:
+            return place in self.about.children
+        return False
+
+    def _item(self, group: list[int], level: int) -> Item:
+        if len(group) > 1 or (self.about.symbols[group[0]].kind in _SMALL and group[0] not in self.about.children):
+            return self._together(group)
+        place = group[0]
+        below: list[Block] = list(self._body(place))
+        if level <= _DEEPEST:
+            below += self._below(self.about.children.get(place, []), max(7, level + 1))
+        return Item(self._title(place), below, "" if self.plain else self.about.symbols[place].key)
+
+    def _together(self, group: list[int]) -> Item:
+        """Small things on one line."""
+        kind = self.about.symbols[group[0]].kind
+        pieces: list[Piece] = []
+        if len(group) >= _MANY:
+            pieces.append(f"{plural(kind, len(group))}: ")
+        for number, place in enumerate(group):
+            symbol = self.about.symbols[place]
+            pieces.append(", " if number else "")
+            if not self.plain:
+                pieces.append(Anchor(symbol.key))
+            pieces += [Mono(_said(symbol)), *self._at(symbol, len(group) > 1 or self._is_member(symbol))]
+        blocks: list[Block] = []
+        if len(group) == 1 and kind not in _PLAIN:
+            blocks += self.words(group[0])
+            pieces += self._dotted(self._used_by(group[0]))
+        return Item(pieces, blocks)
+
+    def _at(self, symbol: Symbol, small: bool) -> list[Piece]:
+        """Where a definition stands; of small things among many, and of keys, without a link."""
+        if small or self.plain:
+            return [f" L{symbol.line}", Cite(self.path, symbol.line)]
+        return [" ", Line(self.path, symbol.line)]
+
+    def _is_member(self, symbol: Symbol) -> bool:
+        """Whether it stands inside of a type or function, whose line is linked."""
+        return symbol.parent >= 0 and self.about.symbols[symbol.parent].kind not in _AROUND
+
+    # --- one definition
+
+    def _title(self, place: int) -> list[Piece]:
+        symbol = self.about.symbols[place]
+        if symbol.kind == Kind.HEADING:
+            return [symbol.name, " ", Line(self.path, symbol.line)]
+        told = symbol.signature or symbol.name
+        clear = self.plain or "(" in told or told.startswith((symbol.kind, *_WORDS.get(Kind(symbol.kind), ())))
+        word = "" if clear else f"{symbol.kind} "
+        last = symbol.end_line if symbol.end_line > symbol.line else 0
+        pieces: list[Piece] = [word, Mono(_flat(told)), *self._at(symbol, self._is_member(symbol))]
+        if last:
+            pieces.append(f"–{last}")
+        other = self.about.counterparts.get(place, 0)
+        if symbol.declaration:
+            pieces += [", defined in ", self._file_of(other)] if other else [", declared here"]
+        elif other:
+            pieces += [", declared in ", self._file_of(other)]
+        if symbol.condition:
+            pieces += [" under ", Mono(symbol.condition)]
+        return pieces
+
+    def _file_of(self, identity: int) -> Ref:
+        ref = self.about.ref(identity)
+        return ref._replace(label=ref.path.rpartition("/")[2])
+
+    def _body(self, place: int) -> Iterator[Block]:
+        symbol = self.about.symbols[place]
+        yield from self.words(place)
+        if symbol.kind in _PLAIN or symbol.kind in _AROUND:
+            return
+        told = list(self._facts(place))
+        if told:
+            cite = Cite(self.path, symbol.start_line, symbol.end_line)
+            yield Text(
+                [cite, *(piece for number, one in enumerate(told) for piece in ([" · ", *one] if number else one))]
+            )
+
+    def words(self, place: int) -> Iterator[Block]:
+        """What the author says of a definition, quoted."""
+        symbol = self.about.symbols[place]
+        if symbol.doc:
+            lines = self.about.lines_of_doc(place)
+            cite = [Cite(self.path, *lines)] if lines else []
+            yield Quote([Doc([*cite, *markdown(symbol.doc, self.language, self.named.ref)])])
+
+    def _facts(self, place: int) -> Iterator[list[Piece]]:
+        """What is known of a definition besides its words, each in a few pieces."""
+        symbol = self.about.symbols[place]
+        if symbol.parent < 0:
+            yield from self._imported_as(symbol)
+        marks = [one for one in symbol.modifiers if one not in _OBVIOUS]
+        if marks:
+            yield commas([Mono(one) for one in marks])
+        bases = self._bases(place)
+        if bases:
+            yield ["extends ", *commas(bases)]
+        over = self.about.overridden.get(place, [])
+        if over:
+            yield ["overrides ", *commas([self.about.ref(one) for one in over])]
+        under = self.about.overriding.get(place, [])
+        if under:
+            yield self._from([Use(one, 0, 0, 1) for one in under], "overridden")
+        ways = self.about.complexity[place] if place < len(self.about.complexity) else 0
+        if ways > 5:
+            yield [f"complexity {ways}"]
+        calls = self._calls(place)
+        if calls:
+            yield ["calls ", *commas(calls)]
+        yield from self._used_by(place)
+        if self.about.index.book.drawn and place in with_pages(self.about.index, self.path):
+            yield [Ref(To.DEFINITION, self.path, symbol.key, "definition and all uses", False)]
+
+    def _imported_as(self, symbol: Symbol) -> Iterator[list[Piece]]:
+        """The path by which users import it, and who says so."""
+        dotted, by = public(self.about.index, self.path, symbol.key)
+        if dotted:
+            word = ", documented in " if self.about.index.language_of(by or self.path) in _DOCUMENTS else " by "
+            told: list[Piece] = ["imported as ", Mono(dotted)]
+            yield [*told, word, Ref(To.FILE, by, "", "/".join(by.split("/")[-2:]))] if by else told
+
+    def _bases(self, place: int) -> list[Piece]:
+        symbol = self.about.symbols[place]
+        known = {self.named.last(one): one for one in self.about.bases.get(place, ())}
+        found: list[Piece] = []
+        for base in symbol.bases:
+            bare = base.partition("<")[0].partition("[")[0].replace("::", ".").rpartition(".")[2].strip()
+            found.append(self.about.ref(known[bare])._replace(label=base) if bare in known else Mono(base))
+        return found
+
+    def _calls(self, place: int) -> list[Piece]:
+        used = [one.id for one in self.about.uses.get(place, {}).values() if one.roles & CALL]
+        symbol = self.about.symbols[place]
+        if used and symbol.parent >= 0 and self.about.symbols[symbol.parent].name == symbol.name:
+            kinds = self.about.index.kinds  # a constructor names its fields as if it called them
+            used = [one for one in used if kinds[one] != _FIELD]
+        return [self.about.ref(one) for one in used]
+
+    def _used_by(self, place: int) -> Iterator[list[Piece]]:
+        users = self.about.users.get(place, [])
+        heirs = self.about.heirs.get(place, [])
+        callers = [one for one in users if one.roles & CALL]
+        others = [one for one in users if not one.roles & (CALL | INHERIT) and self._is_told(one)]
+        if callers:
+            yield self._from(callers, "called")
+        if heirs:
+            yield self._from([Use(one, 0, 0, 1) for one in heirs], "extended")
+        if others:
+            yield self._from(others, "used")
+
+    def _is_told(self, use: Use) -> bool:
+        """Whether a use is worth telling: not an import, and not that the file itself names it outside of functions."""
+        return use.roles != IMPORT and use.id != self.about.base
+
+    def _from(self, users: list[Use], word: str) -> list[Piece]:
+        """`called by f, g, and from 3 files: …`."""
+        here = [one for one in users if self.about.is_own(one.id)]
+        away = [one for one in users if not self.about.is_own(one.id)]
+        pieces: list[Piece] = [f"{word} by "]
+        if here:
+            inside = list(dict.fromkeys(map(self._own_user, here)))
+            pieces += commas(inside) if len(inside) <= _INSIDE else [f"{len(inside):,} places here"]
+        if away:
+            pieces += [" and " if here else "", *self._elsewhere(away)]
+        return pieces
+
+    def _own_user(self, use: Use) -> Piece:
+        return "the file when it is loaded" if use.id == self.about.base else self.about.ref(use.id)
+
+    def _elsewhere(self, users: list[Use]) -> list[Piece]:
+        """Users in other files: by name where they are few, by file where those are, else by folder."""
+        index = self.about.index
+        if len(users) <= 3:
+            return commas(list(dict.fromkeys(self.about.ref(one.id) for one in users)))
+        paths = Counter(index.path_of(one.id) for one in users)
+        if len(paths) <= _FEW:
+            refs: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in paths]
+            return [f"{counted(len(users), 'place')} in ", *commas(refs)]
+        return [f"{len(users):,} places in {counted(len(paths), 'file')}: ", *folders(paths)]
+
+    def _dotted(self, told: Iterator[list[Piece]]) -> list[Piece]:
+        return [piece for one in told for piece in [" · ", *one]]
+
+
+def folders(paths: Counter[str]) -> list[Piece]:
+    """Files by folder with their numbers, most first: as deep as keeps the list short."""
+    counts: Counter[str] = Counter()
+    depth = 1
+    while depth < 6:
+        deeper = Counter("/".join(path.split("/")[:-1][:depth]) for path in paths)
+        if counts and len(deeper) > 6:
+            break
+        if deeper == counts:
+            break
+        counts = deeper
+        depth += 1
+    found: list[Piece] = []
+    for folder, number in sorted(counts.items(), key=lambda one: (-one[1], one[0])):
+        found += [", " if found else "", Ref(To.INDEX, folder, "", folder or "the root", bool(folder)), f" {number:,}"]
+    return found
+
+
+_WORDS: dict[str, tuple[str, ...]] = {
+    Kind.FUNCTION: ("def ", "async def ", "func ", "fn "), Kind.METHOD: ("def ", "async def ", "func ", "fn "),
+    Kind.MACRO: ("#define",), Kind.TYPE: ("typedef", "using "),
+}  # fmt: skip
+_OBVIOUS = frozenset(("async", "const", "inline", "static", "virtual", "override", "explicit", "constexpr", "noexcept"))
+
+
+def _flat(signature: str) -> str:
+    """A signature on one line."""
+    return " ".join(signature.split()).replace("( ", "(").replace(" )", ")")
+
+
+def _said(symbol: Symbol) -> str:
+    """A small thing: its signature where that is short."""
+    told = _flat(symbol.signature or symbol.name)
+    return told if len(told) <= 100 else symbol.name
+
+
+def plain_files(index: Index) -> frozenset[str]:
+    """The files whose definitions have no anchors of their own."""
+    return frozenset(row[1] for row in index.bases if row[2] in KEYED)

@@ -1,0 +1,253 @@
+"""The page of a definition that other files use: what it is, its kin, who calls it, every use, tests and examples.
+
+In: `path#key` of a class, function or method. Out: its page, and further pages for uses that are too many for one. The
+counts are those of `concord refs`, `callers` and `tests`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from concordance.base.blocks import (
+    Block,
+    Code,
+    Heading,
+    Item,
+    Items,
+    Line,
+    Mono,
+    Page,
+    Piece,
+    Ref,
+    Strong,
+    Table,
+    Text,
+    To,
+    counted,
+)
+from concordance.base.model import TYPES, Category, Trust
+from concordance.facts.read import Place
+from concordance.query.answers import Page as Asked
+from concordance.query.index.definition_pages import with_pages
+from concordance.query.index.file_model import About, about, ref_of
+from concordance.query.index.reachability import MOST, STEPS, command, overridden, places, reached, reasons, starts_of
+from concordance.query.index.repository import Index
+from concordance.query.names.call_graph import callers, with_classes
+from concordance.query.names.declarations import joined
+from concordance.query.names.public_names import called
+from concordance.query.names.references import EXACTLY, files_of, uses_in, uses_of, with_missed
+from concordance.query.sections.class_family import bases, by_file, heirs, kin, link, members, overrides
+from concordance.query.sections.examples import examples_of
+from concordance.query.sections.structure import Structure
+
+_FIRST, _NEXT = 150, 600  # uses on the first page, and on each further one; a file's are not parted
+_CALLERS = 200  # that are named; each call is among the uses
+_TESTS = 40  # that are named with the reason
+_EXAMPLES = 3
+_NAMESAKES = 20
+
+
+def subjects(index: Index) -> Iterator[str]:
+    """Every definition that has a page."""
+    for path in sorted(row[1] for row in index.bases):
+        symbols = index.opened(path).symbols
+        for place in sorted(with_pages(index, path)):
+            yield f"{path}#{symbols[place].key}"
+
+
+def pages(index: Index, subject: str) -> Iterator[Page]:
+    """The pages of one definition; none where it has none."""
+    number = 1
+    while (made := part(index, subject, number)) is not None:
+        yield made
+        number += 1
+
+
+def part(index: Index, subject: str, number: int) -> Page | None:
+    """One page of a definition, without making those before it."""
+    path, _, key = subject.partition("#")
+    one = about(index, path)
+    place = next((place for place in with_pages(index, path) if one.symbols[place].key == key), -1)
+    if place < 0:
+        return None
+    return _Definition(one, place).page(number)
+
+
+class _Definition:
+    def __init__(self, one: About, place: int) -> None:
+        self.one, self.index, self.place, self.symbol = one, one.index, place, one.symbols[place]
+        here = one.index.facts.place(one.base + 1 + place)
+        self.places: list[Place] = joined(one.index, here) if here is not None else []
+        self.name = called(one.index, self.places[0])
+        self.files = _parted(files_of(one.index, self.places, Trust.UNIQUE_NAME))
+
+    def page(self, number: int) -> Page | None:
+        if not 1 <= number <= max(1, len(self.files)):
+            return None
+        ref = Ref(To.DEFINITION, self.one.path, self.symbol.key, part=number)
+        title: list[Piece] = [f"{self.symbol.kind} ", Mono(self.name)]
+        if number == 1:
+            return Page(ref, title, list(self._blocks()))
+        back = Ref(To.DEFINITION, self.one.path, self.symbol.key, self.name)
+        blocks: list[Block] = [Text(["Further uses of ", back, "."]), *self._parts(number), *self._uses(number)]
+        return Page(ref, [*title, f", uses, part {number} of {len(self.files)}"], blocks)
+
+    def _blocks(self) -> Iterator[Block]:
+        yield from self._what()
+        if self.symbol.kind in TYPES:
+            yield from kin(self.one, self.place)
+            yield from bases(self.one, self.place)
+            yield from members(self.one, self.place)
+        yield from overrides(self.one, self.places)
+        yield from self._examples()
+        if self.symbol.kind in TYPES:
+            yield from heirs(self.one, self.place)
+        yield from self._callers()
+        yield from self._tests()
+        yield from self._namesakes()
+        yield Heading(2, ["Uses"])
+        yield from self._counted()
+        yield from self._parts(1)
+        yield from self._uses(1)
+
+    # --- what it is
+
+    def _what(self) -> Iterator[Block]:
+        one, symbol = self.one, self.symbol
+        if symbol.signature:
+            yield Code(f"{' '.join(symbol.signature.split())}\n", one.file.language)
+        yield Items(list(self._facts()))
+        yield from Structure(one).words(self.place)
+
+    def _facts(self) -> Iterator[Item]:
+        one, symbol = self.one, self.symbol
+        last = symbol.end_line if symbol.end_line > symbol.line else 0
+        word = "Declared" if symbol.declaration else "Defined"
+        where: list[Piece] = [Strong(word), ": ", Ref(To.FILE, one.path, "", one.path), ", "]
+        where.append(Line(one.path, symbol.line, last))
+        if symbol.condition:
+            where += [" under ", Mono(symbol.condition)]
+        yield Item(where)
+        if symbol.parent >= 0:
+            yield Item([Strong("In"), ": ", link(self.index, one.base + 1 + symbol.parent)])
+        for other in self.places[1:]:
+            word = "Also declared" if other.declaration else "Also defined"
+            yield Item([Strong(word), ": ", Line(other.path, other.line, 0, f"{other.path}:{other.line}")])
+        if symbol.modifiers:
+            yield Item([Strong("Marked"), ": ", Mono(", ".join(symbol.modifiers))])
+
+    # --- who uses it
+
+    def _examples(self) -> Iterator[Block]:
+        rows = examples_of(self.index, self.one.path, self.place, _EXAMPLES)
+        if rows:
+            yield Heading(2, ["Examples"])
+        for row in rows:
+            own = row.path == self.one.path
+            yield Text([("From its own words, " if own else f"{row.kind.capitalize()}: "),
+                        Line(row.path, row.first, row.last, f"{row.path}:{row.first}")])  # fmt: skip
+            yield Code(row.code, row.language)
+
+    def _callers(self) -> Iterator[Block]:
+        found = callers(self.index, with_classes(self.index, self.places), Trust.UNIQUE_NAME)
+        if not found:
+            return
+        yield Heading(2, ["Callers"])
+        if len(found) > _CALLERS:
+            said = f"The first {_CALLERS} of {len(found):,} callers: every call stands among the uses below."
+        else:
+            said = f"{counted(len(found), 'caller')}."
+        yield Text([said])
+        yield by_file(self.index, found[:_CALLERS])
+
+    def _tests(self) -> Iterator[Block]:
+        index = self.index
+        found = [reached(index, starts_of(index, self.places[:1]), Category.TEST)]
+        found += overridden(index, self.places[:1], Category.TEST)
+        rows = {row.id: (row, walk) for rows, walk in reversed(found) for row in reversed(rows)}
+        nearest = sorted(rows.values(), key=lambda pair: pair[0])
+        yield Heading(2, ["Tests"])
+        if not nearest:
+            yield Text([f"No test is seen to reach it: {counted(len(index.tests), 'test')}, {STEPS} steps searched."])
+            return
+        whole = all(walk.whole for _, walk in found)
+        cut = "" if whole else f"; the search ended after {MOST:,} uses, so there may be more"
+        more = f"the nearest {_TESTS} are named" if len(nearest) > _TESTS else ""
+        yield Text([f"{counted(len(nearest), 'test')} may run it{cut}{'; ' if more else ''}{more}."])
+        known = places(index, (row.id for row, _ in nearest[:_TESTS]))
+        rows_ = []
+        for row, walk in nearest[:_TESTS]:
+            why = reasons(index, [row], walk)[0]
+            rows_.append(([ref_of(index, row.id)], [known[row.id].path], [why]))
+        yield Table(("Test", "File", "Why"), rows_)
+        first = command(index, known[nearest[0][0].id])
+        if first:
+            yield Code(f"{first}\n", "bash")
+
+    def _namesakes(self) -> Iterator[Block]:
+        own = {place.id for place in self.places}
+        alike = (self.symbol.kind, self.one.file.language)
+        named = self.index.facts.named(self.symbol.name)
+        others = [place for place in named if place.id not in own and (place.kind, place.language) == alike]
+        if not others:
+            return
+        yield Heading(2, ["Other definitions of this name"])
+        if len(others) > _NAMESAKES:
+            files = counted(len({place.path for place in others}), "file")
+            said = f"{len(others):,} more in {files}: "
+            yield Text([said, Mono(f"concord define {self.symbol.name}"), " lists them."])
+        else:
+            yield by_file(self.index, [place.id for place in others])
+
+    # --- every use
+
+    def _counted(self) -> Iterator[Block]:
+        files = sum(map(len, self.files))
+        total = uses_of(self.index, self.places, Trust.UNIQUE_NAME, Asked(1)).total
+        about_ = "about " if len(self.places) > 1 and files > EXACTLY else ""
+        said = f"{about_}{counted(total, 'use')} in {counted(files, 'file')}" if total else "no use is known"
+        said = with_missed(self.index, said, [self.symbol.name], "uses")
+        yield Text([f"{said[0].upper()}{said[1:]}."])
+
+    def _parts(self, number: int) -> Iterator[Block]:
+        if len(self.files) > 1:
+            refs: list[Piece] = []
+            for other in range(1, len(self.files) + 1):
+                label = f"part {other}"
+                ref = Ref(To.DEFINITION, self.one.path, self.symbol.key, label, False, other)
+                refs += [" · " if refs else "", Strong(label) if other == number else ref]
+            yield Text([f"{len(self.files)} pages: ", *refs])
+
+    def _uses(self, number: int) -> Iterator[Block]:
+        targets = frozenset(place.id for place in self.places)
+        items = []
+        for path, _ in self.files[number - 1] if self.files else ():
+            file = self.index.opened(path)
+            rows = []
+            for place, claim in uses_in(file, targets, Trust.UNIQUE_NAME).items():
+                spot = file.spot(place)
+                around = file.around(spot.scope)
+                scope: Sequence[Piece] = [ref_of(self.index, file.base + 1 + around)] if around >= 0 else []
+                trust = f"{claim.trust.name.lower().replace('_', ' ')}, {claim.by}"
+                text = file.line(spot.line)
+                shown: Piece = Mono(text) if text else "the file has changed since it was read"
+                rows.append(([Line(path, spot.line)], [str(spot.role)], scope, [shown], [trust]))
+            if rows:
+                items.append(Item([Ref(To.FILE, path, "", path), f": {len(rows):,}"],
+                                  [Table(("Line", "Role", "In", "Text", "Trust"), rows)]))  # fmt: skip
+        if items:
+            yield Items(items)
+
+
+def _parted(files: list[tuple[str, int]]) -> list[list[tuple[str, int]]]:
+    """Files with their uses, in parts of about as many uses."""
+    found: list[list[tuple[str, int]]] = []
+    room = 0
+    for path, times in files:
+        if not found or times > room:
+            if not found or found[-1]:
+                found.append([])
+            room = _FIRST if len(found) == 1 else _NEXT
+        found[-1].append((path, times))
+        room -= times
+    return found
