@@ -19,11 +19,11 @@ from concordance.collect.revisions import Blobs, Side
 from concordance.extract import engine, ruleset, test_detection
 from concordance.extract.cfamily import macros
 from concordance.facts.codec import unpack
-from concordance.query.diff.across import Gone
 from concordance.query.diff.comparison import Read
-from concordance.query.diff.needs import waits
-from concordance.query.diff.parts import Part, digests, outside, parts, split
-from concordance.query.diff.within import Changed, differs, paired
+from concordance.query.diff.dependencies import waits
+from concordance.query.diff.moves import Gone
+from concordance.query.diff.symbol_pairs import Changed, differs, paired
+from concordance.query.diff.symbols import Part, digests, outside, parts, split
 
 
 class Work(NamedTuple):

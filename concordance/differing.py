@@ -26,10 +26,10 @@ from concordance.extract import ruff_rules, ruleset
 from concordance.extract.cfamily import macros
 from concordance.facts import code_versions
 from concordance.facts.cache import Cache
-from concordance.query.diff import files
-from concordance.query.diff.across import Gone
+from concordance.query.diff import renamed_files
 from concordance.query.diff.comparison import Comparison, FilePair, Read, Unread
-from concordance.query.diff.needs import waits
+from concordance.query.diff.dependencies import waits
+from concordance.query.diff.moves import Gone
 from concordance.query.index.repository import Index
 from concordance.scratch import folder as own_folder
 
@@ -209,7 +209,7 @@ def _exact(pairs: list[Pair]) -> dict[str, str]:
         {path: entry.blob for path, entry in _one_sided(pairs, side).items() if entry.skip is Skip.NONE and entry.size}
         for side in (0, 1)
     ]
-    return dict(files.same_content(*sets))
+    return dict(renamed_files.same_content(*sets))
 
 
 def _alike(pairs: list[Pair], exact: dict[str, str], scanned: list[Scanned]) -> dict[str, str]:
@@ -221,7 +221,7 @@ def _alike(pairs: list[Pair], exact: dict[str, str], scanned: list[Scanned]) -> 
          if row.side == side and row.path in alone[side] and row.path not in taken and row.lines}
         for side in (0, 1)
     ]  # fmt: skip
-    return dict(files.alike_content(*sets))
+    return dict(renamed_files.alike_content(*sets))
 
 
 def _matched(pairs: list[Pair], renamed: dict[str, str]) -> list[Pair]:

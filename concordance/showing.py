@@ -17,8 +17,8 @@ from concordance.base.errors import UserError
 from concordance.base.model import File
 from concordance.facts.read import Place
 from concordance.query.answers import Row
-from concordance.query.diff.told import all_rows, told
-from concordance.query.diff.told import page as page_of
+from concordance.query.diff.report import all_rows, told
+from concordance.query.diff.report import page as page_of
 from concordance.query.index.file_model import about
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import called

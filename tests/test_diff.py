@@ -17,11 +17,11 @@ from concordance.base.config import Config
 from concordance.base.errors import NotARepository, UnknownRevision, UserError
 from concordance.collect import revisions
 from concordance.extract import engine
-from concordance.query.diff.across import Gone, elsewhere
-from concordance.query.diff.files import alike_content, same_content
-from concordance.query.diff.needs import Need, Web, cycles_turned, files_turned, folders_turned
-from concordance.query.diff.parts import Part, digests, parts
-from concordance.query.diff.within import differs, paired
+from concordance.query.diff.dependencies import Need, Web, cycles_turned, files_turned, folders_turned
+from concordance.query.diff.moves import Gone, elsewhere
+from concordance.query.diff.renamed_files import alike_content, same_content
+from concordance.query.diff.symbol_pairs import differs, paired
+from concordance.query.diff.symbols import Part, digests, parts
 
 Row = dict[str, Any]
 

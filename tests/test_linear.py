@@ -18,7 +18,7 @@ import concordance.query
 from concordance.extract import bridges, engine, languages, rules
 from concordance.extract.text import highlight
 from concordance.query.patterns import of_language, shown
-from concordance.query.patterns.seen import Seen
+from concordance.query.patterns.file_view import Seen
 
 SIZE = 12_000  # characters: a linear pattern takes about a millisecond for so many, a quadratic one 0.1 s and more
 SECONDS = 0.04  # of processor time

@@ -11,12 +11,12 @@ import pytest
 import concordance
 from concordance.base.blocks import Block, Cite, Graph, Heading, Items, Mono, Page, Piece, Quote, Ref, Table, Text, To
 from concordance.query.descriptions import describe
-from concordance.query.descriptions.entries import entry
-from concordance.query.descriptions.opening import opening
-from concordance.query.descriptions.quoted import ended, first_sentence, is_statement, lines_of, spoken
+from concordance.query.descriptions.document_opening import opening
+from concordance.query.descriptions.guide_entries import entry
+from concordance.query.descriptions.quotations import ended, first_sentence, is_statement, lines_of, spoken
 from concordance.query.folders import folders
+from concordance.query.folders.description import describe_folder
 from concordance.query.folders.repository import name_of
-from concordance.query.folders.words import describe_folder
 from concordance.query.index.ledger import ledger, size_of
 from concordance.query.index.repository import Index
 from concordance.query.pages import folder as folder_page

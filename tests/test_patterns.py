@@ -13,7 +13,7 @@ import pytest
 
 from concordance.extract.engine import extract
 from concordance.query.patterns import of_language, shown
-from concordance.query.patterns.seen import Seen, Shown
+from concordance.query.patterns.file_view import Seen, Shown
 
 CASES = sorted((cases.HOME / "patterns").glob("*.md"))
 _FENCE = re.compile(r"^(`{3,})[ \t]*(\S*)[ \t]*(\S*)[ \t]*\n(.*?)^\1[ \t]*$", re.M | re.S)

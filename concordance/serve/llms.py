@@ -16,8 +16,8 @@ from concordance.base.characters import visible
 from concordance.query.book.chapters import plan
 from concordance.query.dispatch import COMMANDS
 from concordance.query.folders import folders
+from concordance.query.folders.description import describe_folder
 from concordance.query.folders.repository import name_of
-from concordance.query.folders.words import describe_folder
 from concordance.query.index.repository import Index
 from concordance.render.addresses import Addresses
 

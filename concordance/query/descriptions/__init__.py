@@ -11,11 +11,19 @@ from concordance.base.blocks import Cite, Mono, Piece, Pieces, Ref, To, counted,
 from concordance.base.model import Category, File, Kind, Skip
 from concordance.extract.engine import language_of
 from concordance.facts.codec import Outline
+from concordance.query.descriptions.config_files import settings
 from concordance.query.descriptions.definitions import defines, hands_on, implements, main_definition, speaks_for_folder
-from concordance.query.descriptions.entries import entry
-from concordance.query.descriptions.quoted import cited, first_line, first_sentence, is_statement, plain, quote, spoken
-from concordance.query.descriptions.settings import settings
-from concordance.query.descriptions.testing import tests
+from concordance.query.descriptions.guide_entries import entry
+from concordance.query.descriptions.quotations import (
+    cited,
+    first_line,
+    first_sentence,
+    is_statement,
+    plain,
+    quote,
+    spoken,
+)
+from concordance.query.descriptions.test_files import tests
 from concordance.query.index.ledger import ledger, outline, size_of
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import kept

@@ -14,8 +14,8 @@ from concordance.base.blocks import Ref, To
 from concordance.base.model import RUN, TYPES, Category
 from concordance.query.answers import full_name
 from concordance.query.diff.comparison import Comparison
-from concordance.query.diff.parts import Part
 from concordance.query.diff.rows import Row, Symbols
+from concordance.query.diff.symbols import Part
 from concordance.query.index.reachability import command, places, reached, reasons
 from concordance.query.index.repository import Index
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from concordance.base.config import Roots
 from concordance.base.model import Entry, File, Finding, Import
 from concordance.collect.revisions import Side
-from concordance.query.diff.across import Gone
-from concordance.query.diff.within import Changed
+from concordance.query.diff.moves import Gone
+from concordance.query.diff.symbol_pairs import Changed
 
 
 class Read(NamedTuple):

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from concordance.base.model import Category, File, Finding, Skip
 from concordance.extract import ruleset
-from concordance.query.diff.across import Elsewhere, elsewhere
 from concordance.query.diff.comparison import Comparison, FilePair, Read
-from concordance.query.diff.needs import Turned
-from concordance.query.diff.parts import Part
-from concordance.query.diff.within import Changed, differs
+from concordance.query.diff.dependencies import Turned
+from concordance.query.diff.moves import Elsewhere, elsewhere
+from concordance.query.diff.symbol_pairs import Changed, differs
+from concordance.query.diff.symbols import Part
 from concordance.query.index.findings import ruled
 from concordance.query.index.repository import Index
 

@@ -27,10 +27,10 @@ from concordance.base.blocks import (
 )
 from concordance.base.model import Category, Kind
 from concordance.query.descriptions import describe
-from concordance.query.descriptions.opening import Opening, opening
+from concordance.query.descriptions.document_opening import Opening, opening
 from concordance.query.folders import folders
 from concordance.query.folders.contents import subfolders
-from concordance.query.folders.words import made_of
+from concordance.query.folders.description import made_of
 from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import shared

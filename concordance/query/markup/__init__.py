@@ -14,13 +14,13 @@ import re
 from concordance.base.blocks import Ref
 from concordance.base.characters import HIDDEN
 from concordance.query.markup.blocks import Blocks, Dialect
-from concordance.query.markup.commands import only_member, without_tags
+from concordance.query.markup.doxygen import only_member, without_tags
+from concordance.query.markup.inline import Link, Words
 from concordance.query.markup.lines import collected
-from concordance.query.markup.said import first_sentence as first_sentence
-from concordance.query.markup.said import is_licence as is_licence
-from concordance.query.markup.said import said as said
-from concordance.query.markup.shapes import joined
-from concordance.query.markup.words import Link, Words
+from concordance.query.markup.markdown_shapes import joined
+from concordance.query.markup.summary import first_sentence as first_sentence
+from concordance.query.markup.summary import is_licence as is_licence
+from concordance.query.markup.summary import said as said
 
 _PLAIN = re.compile(r"[A-Za-z](?:[\w ,;'\"/?%^=+-]|\.(?! )|[.:!)] (?=[A-Za-z])|[.)]$|\((?![)]))*+", re.A)
 _REST = re.compile(

@@ -11,7 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from concordance.query.markup import commands, directives, sections, tables
+from concordance.query.markup import directives, doxygen, sections, tables
+from concordance.query.markup.inline import Words, code
 from concordance.query.markup.lines import (
     DIRECTIVE,
     STARTS,
@@ -24,8 +25,17 @@ from concordance.query.markup.lines import (
     item_lines,
     titled_end,
 )
-from concordance.query.markup.shapes import Made, evened, fenced, is_code, is_drawn, joined, language_of, led, listed
-from concordance.query.markup.words import Words, code
+from concordance.query.markup.markdown_shapes import (
+    Made,
+    evened,
+    fenced,
+    is_code,
+    is_drawn,
+    joined,
+    language_of,
+    led,
+    listed,
+)
 
 _DEEPEST = 8  # levels of indentation that mean something
 _FENCE = re.compile(r"(`{3,}|~{3,})[ ]*(?:\{?\.?([\w+#-]*)[^`]*)?$")
@@ -44,7 +54,7 @@ class Dialect:
     """Which ways of writing count in a text."""
 
     rest: bool = False  # directives, fields, literal blocks behind `::`
-    commands: bool = False  # `@param`, `\\brief`
+    doxygen: bool = False  # `@param`, `\\brief`
     indented: int = 0  # spaces that make a block code; 0: only where it looks like code
     headings: bool = False  # `# Title`
     fence: str = ""  # the language of a fence that names none
@@ -104,7 +114,7 @@ class Blocks:
             groups, end = field_groups(lines, at, indent)
             made += sections.fields(self, groups)
         elif sign in "@\\" and self.dialect.commands:
-            end = commands.command(self, lines, at, indent, made)
+            end = doxygen.command(self, lines, at, indent, made)
         elif sign == "#" and self.dialect.headings and _HEADING.match(text):
             made.append(Made("text", self.words.label(text.strip("# "))))
             end = at + 1
@@ -390,7 +400,7 @@ class Blocks:
         if sign == ":":
             return sections.is_field(text)
         if sign in "@\\":
-            return self.dialect.commands and commands.is_block(text, self.language)
+            return self.dialect.commands and doxygen.is_block(text, self.language)
         if sign == "." and text.startswith(".. "):
             return self.dialect.rest and "::" in text
         if sign == "#" and text.lstrip("#")[:1] == " ":

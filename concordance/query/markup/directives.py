@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from concordance.query.markup.inline import code, linked
+from concordance.query.markup.markdown_shapes import Made, evened, fenced, language_of, led, listed
 from concordance.query.markup.sections import Reader
-from concordance.query.markup.shapes import Made, evened, fenced, language_of, led, listed
-from concordance.query.markup.words import code, linked
 
 _OPTION = re.compile(r":[\w-]+:(?:\s|$)")
 _NOTES = {

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from concordance.query.markup import sections
-from concordance.query.markup.words import Words
+from concordance.query.markup.inline import Words
 
 DIRECTIVE = re.compile(r"\.\.[ ]+(?:\|([^|\n]+)\|[ ]+)?([A-Za-z][\w:.+-]*?)[ ]?::(?:[ ]+(.*)|$)", re.S)
 STARTS = re.compile(  # what may open a block in the middle of a paragraph

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from concordance.query.markup.shapes import Made, evened, led, listed
-from concordance.query.markup.words import Words, escaped
+from concordance.query.markup.inline import Words, escaped
+from concordance.query.markup.markdown_shapes import Made, evened, led, listed
 
 
 class Reader(Protocol):

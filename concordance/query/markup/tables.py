@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from concordance.query.markup.shapes import Made, fenced
-from concordance.query.markup.words import Words
+from concordance.query.markup.inline import Words
+from concordance.query.markup.markdown_shapes import Made, fenced
 
 _GRID = re.compile(r"\+(?:[-=]+\+)+")
 _RULE = re.compile(r"=+(?:[ ]+=+)+")

@@ -14,7 +14,7 @@ from concordance.extract.engine import language_of
 from concordance.query.index.definition_pages import with_pages
 from concordance.query.index.file_model import About, about
 from concordance.query.index.repository import Index
-from concordance.query.markup.said import first_sentence
+from concordance.query.markup.summary import first_sentence
 from concordance.query.names.public_names import public_name
 from concordance.query.sections.structure import KEYED
 

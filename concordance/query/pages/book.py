@@ -26,12 +26,12 @@ from concordance.base.blocks import (
     listed,
 )
 from concordance.facts.store_delta import Aspect
-from concordance.query.book import glossary, parts, reading
+from concordance.query.book import chapter_sections, glossary, reading_paths
 from concordance.query.book.chapters import GLOSSARY, NAMES, PATHS, plan
-from concordance.query.descriptions.quoted import ended
+from concordance.query.descriptions.quotations import ended
 from concordance.query.folders import folders
+from concordance.query.folders.description import describe_folder, made_of
 from concordance.query.folders.repository import name_of, readme, title_of
-from concordance.query.folders.words import describe_folder, made_of
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import ANY, BELOW, EVERY
@@ -63,7 +63,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
         chapter = next(one for one in plan(index).ordered if one.name == subject)
         index.reads.note(BELOW, chapter.folder)
         index.reads.note("chapters", chapter.name)
-        title, blocks = ["Chapter: ", parts.label_of(index, chapter)], parts.blocks(index, chapter)
+        title, blocks = ["Chapter: ", chapter_sections.label_of(index, chapter)], chapter_sections.blocks(index, chapter)
     yield Page(Ref(To.BOOK, subject), title, blocks)
 
 
@@ -81,7 +81,7 @@ def _front(index: Index) -> list[Block]:
         Text(
             [f"{counted(len(made.ordered), 'chapter')} in {counted(len(made.parts), 'part')} cover all "
              f"{counted(root.count, 'file')}: {made_of(root)}. What others stand on comes first. Times are "
-             f"reckoned at a minute for {reading.LINES} lines."]
+             f"reckoned at a minute for {reading_paths.LINES} lines."]
         )
     )  # fmt: skip
     found += _drawn(index)
@@ -94,8 +94,8 @@ def _front(index: Index) -> list[Block]:
         items = []
         for chapter in part.chapters:
             number += 1
-            head: list[Piece] = [f"Chapter {number}: ", parts.chapter_ref(index, chapter)]
-            items.append(Item([*head, f" ({parts.size_words(chapter)}): ", *parts.summary(index, chapter)]))
+            head: list[Piece] = [f"Chapter {number}: ", chapter_sections.chapter_ref(index, chapter)]
+            items.append(Item([*head, f" ({chapter_sections.size_words(chapter)}): ", *chapter_sections.summary(index, chapter)]))
         found.append(Items(items))
     found += [Heading(2, ["Behind the Chapters"]), _behind(index)]
     return found
@@ -131,7 +131,7 @@ def _drawn(index: Index) -> list[Block]:
     if not edges:
         return []
     drawn = [one for one in chosen if any(one.folder in edge[:2] for edge in edges)]
-    nodes = [Node(one.folder, one.folder, ref=parts.chapter_ref(index, one)) for one in drawn]
+    nodes = [Node(one.folder, one.folder, ref=chapter_sections.chapter_ref(index, one)) for one in drawn]
     graph = Graph(nodes, edges)
     left = len(made.ordered) - len(drawn)
     more = f" The {counted(left, 'smaller chapter')} {'is' if left == 1 else 'are'} not drawn." if left else ""
@@ -145,25 +145,25 @@ def _paths(index: Index) -> list[Block]:
     made = plan(index)
     found: list[Block] = [
         Text(
-            [f"Times are reckoned at a minute for {reading.LINES} lines of code or comment; blank lines are left out."]
+            [f"Times are reckoned at a minute for {reading_paths.LINES} lines of code or comment; blank lines are left out."]
         )
     ]
     used = {one.folder: sum(times for _, times in made.users(one.folder)) for one in made.ordered if one.folder}
     most = sorted(used, key=lambda folder: (-used[folder], folder))[:_WHOLE]
     first = [
-        step[0] for one in made.ordered if one.folder in most and (step := reading.path_through(index, one.homes, 1))
+        step[0] for one in made.ordered if one.folder in most and (step := reading_paths.path_through(index, one.homes, 1))
     ]
     if len(first) > 1:
-        total = reading.spell(sum(step.minutes for step in first))
+        total = reading_paths.spell(sum(step.minutes for step in first))
         which = f"the most central file of each of the {len(first)} chapters that others use most"
         words: list[Piece] = ["To see ", title_of(index), f" from its foundations up, read {which}, about {total}:"]
-        found += [Heading(2, ["The whole"]), Text(words), reading.steps_of(index, first)]
+        found += [Heading(2, ["The whole"]), Text(words), reading_paths.steps_of(index, first)]
     for part in made.parts:
         found.append(Heading(2, [Mono(part.title) if part.is_folder else part.title]))
         for chapter in part.chapters:
-            way = reading.chapter_path(index, chapter, parts.chapter_ref(index, chapter))
+            way = reading_paths.chapter_path(index, chapter, chapter_sections.chapter_ref(index, chapter))
             if way:
-                found += [Heading(3, [parts.label_of(index, chapter)]), *way]
+                found += [Heading(3, [chapter_sections.label_of(index, chapter)]), *way]
     return found
 
 
@@ -194,8 +194,8 @@ def _names(index: Index) -> list[Block]:
         index.reads.note(what, EVERY)
     names: dict[str, list[tuple[Ref, Ref]]] = {}
     for chapter in made.ordered:
-        for row in parts.names_in(index, chapter.folder):
-            names.setdefault(row.name, []).append((ref_of(index, row.id), parts.chapter_ref(index, chapter)))
+        for row in chapter_sections.names_in(index, chapter.folder):
+            names.setdefault(row.name, []).append((ref_of(index, row.id), chapter_sections.chapter_ref(index, chapter)))
     if not names:
         return [Text([f"No definition of {name_of(index)} is used by two files."])]
     found: list[Block] = []

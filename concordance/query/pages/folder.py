@@ -10,14 +10,14 @@ from collections.abc import Iterator
 
 from concordance.base.blocks import Block, Heading, Mono, Page, Ref, Table, Text, To
 from concordance.query.book.chapters import chapter_of
-from concordance.query.descriptions.quoted import ended
+from concordance.query.descriptions.quotations import ended
 from concordance.query.folders import folders
 from concordance.query.folders.contents import amount, cross_references, subfolders
-from concordance.query.folders.parts import concepts, diagram, important_files, standing
+from concordance.query.folders.description import describe_folder, made_of, role_words
+from concordance.query.folders.maintenance import working
 from concordance.query.folders.repository import name_of
+from concordance.query.folders.sections import concepts, diagram, important_files, standing
 from concordance.query.folders.terms import marking
-from concordance.query.folders.words import describe_folder, made_of, role_words
-from concordance.query.folders.working import working
 from concordance.query.index.owners import owners_notes
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import BELOW

@@ -34,7 +34,7 @@ from concordance.base.blocks import (
 )
 from concordance.base.model import Bridge, Category, Trust
 from concordance.facts.store_delta import Aspect
-from concordance.query.descriptions.quoted import first_sentence, quote
+from concordance.query.descriptions.quotations import first_sentence, quote
 from concordance.query.index.bridges import crossings
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.repository import Index

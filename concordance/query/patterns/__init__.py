@@ -15,7 +15,7 @@ from concordance.base.model import Skip
 from concordance.query.answers import clean
 from concordance.query.index.file_model import About
 from concordance.query.patterns import build, c, python, script
-from concordance.query.patterns.seen import Seen, Shown
+from concordance.query.patterns.file_view import Seen, Shown
 
 _NAMED = 8  # names that are listed; of more, so many are counted and the first three named
 _FIRST = 3

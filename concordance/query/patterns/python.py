@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from concordance.base.model import Kind, Symbol
-from concordance.query.patterns import pyfile as whole
-from concordance.query.patterns.seen import Seen, Shown
+from concordance.query.patterns import python_files as whole
+from concordance.query.patterns.file_view import Seen, Shown
 
 _ENUMS = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
 _DATA = frozenset(("dataclass", "dataclasses.dataclass", "attr.s", "attr.attrs", "attr.define", "attr.frozen",

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from concordance.base.model import Kind
-from concordance.query.patterns.seen import Seen, Shown
+from concordance.query.patterns.file_view import Seen, Shown
 
 _Find = Callable[[Seen], Iterator[Shown]]
 

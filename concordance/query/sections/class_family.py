@@ -30,7 +30,7 @@ from concordance.query.answers import clean
 from concordance.query.index.definition_pages import has_page, with_pages
 from concordance.query.index.file_model import About, ref_of
 from concordance.query.index.repository import Index
-from concordance.query.markup.said import first_sentence
+from concordance.query.markup.summary import first_sentence
 from concordance.query.sections.class_diagram import class_tree
 from concordance.query.sections.structure import plural
 

@@ -15,9 +15,9 @@ from concordance.base.model import Category
 from concordance.facts.page_reads import Digests
 from concordance.facts.public_name_codec import PUBLIC
 from concordance.facts.store_delta import Aspect, band, slot
+from concordance.query.book.chapter_sections import stands
 from concordance.query.book.chapters import chapter_of, plan
-from concordance.query.book.parts import stands
-from concordance.query.descriptions.entries import GUIDES, entries
+from concordance.query.descriptions.guide_entries import GUIDES, entries
 from concordance.query.folders import above
 from concordance.query.folders.repository import name_of
 from concordance.query.index.repository import Index

@@ -28,9 +28,10 @@ from concordance.base.blocks import (
 from concordance.base.model import Kind
 from concordance.collect.revisions import Side, is_same
 from concordance.query.answers import rank_of
-from concordance.query.diff import affected, needs, rows
+from concordance.query.diff import affected, rows
+from concordance.query.diff import dependencies as diff_dependencies
 from concordance.query.diff.comparison import Comparison
-from concordance.query.diff.depends import Depends
+from concordance.query.diff.dependency_sides import Depends
 from concordance.query.diff.rows import Row
 from concordance.query.index.repository import Index
 
@@ -62,9 +63,9 @@ def told(index: Index, comparison: Comparison) -> Told:
     files, symbols = rows.files(comparison), rows.symbols(comparison)
     before, after = Depends(index, comparison).webs()
     renamed = comparison.renamed
-    dependencies = rows.dependencies(needs.files_turned(before, after, renamed), comparison)
-    folders = rows.turned(needs.folders_turned(before, after, renamed), "folder dependency")
-    cycles = rows.rings(needs.cycles_turned(before, after, renamed))
+    dependencies = rows.dependencies(diff_dependencies.files_turned(before, after, renamed), comparison)
+    folders = rows.turned(diff_dependencies.folders_turned(before, after, renamed), "folder dependency")
+    cycles = rows.rings(diff_dependencies.cycles_turned(before, after, renamed))
     tests = affected.tests(index, comparison, symbols)
     pages = affected.pages(index, comparison, files, symbols, folders)
     return Told(

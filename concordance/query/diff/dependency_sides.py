@@ -15,7 +15,7 @@ from concordance.base.errors import Unreadable
 from concordance.base.model import File, Import
 from concordance.link.load_dependencies import BY_FILE
 from concordance.query.diff.comparison import Comparison, Read
-from concordance.query.diff.needs import Imports, Named, Resolver, SideTree, Web, loads_of, waits
+from concordance.query.diff.dependencies import Imports, Named, Resolver, SideTree, Web, loads_of, waits
 from concordance.query.index.repository import Index
 
 

@@ -29,16 +29,16 @@ from concordance.base.blocks import (
 from concordance.base.model import TYPES, Category, Kind
 from concordance.facts.store_delta import Aspect
 from concordance.query.book.chapters import Chapter, plan
-from concordance.query.book.known import Known, known_of
-from concordance.query.book.reading import chapter_path, minutes_for
-from concordance.query.descriptions.quoted import ended
+from concordance.query.book.key_definitions import Known, known_of
+from concordance.query.book.reading_paths import chapter_path, minutes_for
+from concordance.query.descriptions.quotations import ended
 from concordance.query.folders import Folder, folders
 from concordance.query.folders.contents import folder_ref
-from concordance.query.folders.parts import diagram, important
+from concordance.query.folders.description import describe_folder, role_words
+from concordance.query.folders.maintenance import working
 from concordance.query.folders.repository import name_of
+from concordance.query.folders.sections import diagram, important
 from concordance.query.folders.terms import marking
-from concordance.query.folders.words import describe_folder, role_words
-from concordance.query.folders.working import working
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index

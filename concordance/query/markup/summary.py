@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.query.markup.commands import member_words
+from concordance.query.markup.doxygen import member_words
 
 _BLANK = re.compile(r"\n[ \t]*\n")
 _RULER = re.compile(r"\W{3,}|(?:[-=*#~_+.^]\s*){3,}")

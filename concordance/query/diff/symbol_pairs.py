@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple
 
-from concordance.query.diff.parts import VALUES, Part, bare
+from concordance.query.diff.symbols import VALUES, Part, bare
 
 
 class Changed(NamedTuple):

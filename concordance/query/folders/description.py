@@ -12,9 +12,9 @@ from typing import NamedTuple
 from concordance.base.blocks import Block, Cite, Mono, Piece, Pieces, Ref, Text, To, counted, listed
 from concordance.base.model import Category
 from concordance.query.descriptions import describe
-from concordance.query.descriptions.entries import entry
-from concordance.query.descriptions.opening import opening
-from concordance.query.descriptions.quoted import first_sentence, instructs, is_statement, quote
+from concordance.query.descriptions.document_opening import opening
+from concordance.query.descriptions.guide_entries import entry
+from concordance.query.descriptions.quotations import first_sentence, instructs, is_statement, quote
 from concordance.query.folders import Folder, folders
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger, outline

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.query.patterns.seen import Seen, Shown
+from concordance.query.patterns.file_view import Seen, Shown
 
 _TYPES_ONLY = "TYPE_CHECKING"  # the name of what is false when code runs
 _MAIN = re.compile(r"""^if[ ]__name__[ ]==[ ]["']__main__["'][ ]*:""", re.M)

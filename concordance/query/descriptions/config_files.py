@@ -13,7 +13,7 @@ from concordance.base.blocks import Cite, Mono, Piece, Ref, To, counted, listed
 from concordance.base.model import File, Kind
 from concordance.extract.engine import language_of
 from concordance.facts.codec import Defined, Outline
-from concordance.query.descriptions.quoted import is_statement, spoken
+from concordance.query.descriptions.quotations import is_statement, spoken
 from concordance.query.index.repository import Index
 
 _SHOWN = 3

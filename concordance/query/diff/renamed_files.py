@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 
-from concordance.query.diff.across import alike
+from concordance.query.diff.moves import alike
 
 _LEAST = 0.5  # the share of lines in common, as git has it
 _COMMON = 20  # files that have a line, above which it tells nothing

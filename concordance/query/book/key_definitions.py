@@ -12,7 +12,7 @@ from typing import NamedTuple
 from concordance.base.blocks import Piece
 from concordance.base.model import TYPES
 from concordance.facts.codec import Defined
-from concordance.query.descriptions.quoted import first_sentence, is_statement, quote
+from concordance.query.descriptions.quotations import first_sentence, is_statement, quote
 from concordance.query.folders import Folder, folders
 from concordance.query.index.ledger import outline
 from concordance.query.index.repository import Index

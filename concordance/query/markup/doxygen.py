@@ -12,8 +12,8 @@ import html
 import re
 from collections.abc import Sequence
 
+from concordance.query.markup.markdown_shapes import Made, fence_name, fenced, led, listed
 from concordance.query.markup.sections import Item, Reader, evened_below, shown
-from concordance.query.markup.shapes import Made, fence_name, fenced, led, listed
 
 _COMMAND = re.compile(r"[@\\]([A-Za-z]+|[{}])(?![A-Za-z])", re.S)
 _MEMBER = re.compile(r"@((?:\w|->|\.)+(?:\(\))?|\.\.\.)[ ]*:[ ]?(.*)", re.S)

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from concordance.base.model import KINDS, RUN, TYPES, Kind
-from concordance.query.diff.parts import VALUES, Part, bare
-from concordance.query.diff.within import paired
+from concordance.query.diff.symbol_pairs import paired
+from concordance.query.diff.symbols import VALUES, Part, bare
 
 _MOVED, _MOVED_AS_SIGNED = 0.6, 0.4  # the share of text in common, and where signatures are the same
 _RENAMED = 0.8
