@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from bench import measure
 from concordance.facts.read import Facts
-from concordance.render.siteaddresses import SiteAddresses
+from concordance.render.site.addresses import SiteAddresses
 from concordance.storeplace import FOLDER
 
 CONCORD = str(Path(sys.executable).parent / "concord")

@@ -32,7 +32,7 @@ from concordance.query.answers import Answer, Row
 from concordance.query.dispatch import COMMANDS, ask
 from concordance.query.index.repository import Index
 from concordance.query.index.totals import Totals, counted
-from concordance.render import outfolder
+from concordance.render import output_folder
 from concordance.render.summary import BookSummary, Compared, Verified
 from concordance.storeplace import check_store, has_store, store_path
 
@@ -117,7 +117,7 @@ def book(
 def _check_out(root: str, out: str, site: bool) -> None:
     """Refuses a folder before minutes are spent on reading. What is wrong with the repository is said first."""
     if os.access(root, os.R_OK | os.X_OK) and os.path.isdir(root):
-        outfolder.check(out, (root, check_store(root)), site)
+        output_folder.check(out, (root, check_store(root)), site)
 
 
 def site(

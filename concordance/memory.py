@@ -14,7 +14,7 @@ from concordance.facts.page_reads import PageNotes, Subject
 from concordance.kept import Kept
 from concordance.query.index.repository import Index
 from concordance.render.addresses import Addresses
-from concordance.render.shelf import Shelf
+from concordance.render.folder_listing import Shelf
 
 
 @dataclass

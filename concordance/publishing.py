@@ -16,11 +16,12 @@ from concordance import forked, parallel
 from concordance.base.config import Book, Config
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
+from concordance.render.site import search_files
+from concordance.render.site.files import SCRIPT, Answered, Site, opened
+from concordance.render.site.folder import Put, Tray
+from concordance.render.site.routes import Meant
 from concordance.render.summary import BookSummary
-from concordance.render.tray import Put, Tray
-from concordance.serve import desk, searchable
-from concordance.serve.places import Meant
-from concordance.serve.site import SCRIPT, Answered, Site, opened
+from concordance.serve import desk
 
 BATCH = 24  # things to make: some tenths of a second's work
 SHARDS, REST = "shards", "rest"  # what is made besides pages
@@ -51,7 +52,7 @@ def make(batch: list[Meant]) -> Done:
 
 def _made(site: Site, meant: Meant) -> Iterator[tuple[str, Answered]]:
     if meant.kind == SHARDS:
-        for address, text in searchable.shards(site.index, site.addresses):
+        for address, text in search_files.shards(site.index, site.addresses):
             yield address, Answered(text.encode("utf-8", "backslashreplace"), SCRIPT)
     elif meant.kind == REST:
         yield from site.rest()

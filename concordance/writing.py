@@ -33,12 +33,12 @@ from concordance.query.index.updates.refresh import renew
 from concordance.query.index.updates.stale_pages import Chooser
 from concordance.query.pages import ABOUT, PAGES
 from concordance.query.sections.structure import plain_files
-from concordance.render import claims, manifest, outfolder
+from concordance.render import claims, manifest, output_folder
 from concordance.render.addresses import Addresses, claims_of
+from concordance.render.folder_listing import Shelf
 from concordance.render.formats import markdown
 from concordance.render.manifest import Written
-from concordance.render.shelf import Shelf
-from concordance.render.sink import Sink, Untouched
+from concordance.render.page_sink import Sink, Untouched
 from concordance.render.summary import BookSummary
 
 OF_A_PAGE = " of a page"  # ends the kind of a page that is about a page
@@ -204,7 +204,7 @@ class _Inner(Addresses):
 def _confined(root: str, folder: str, out: str) -> Iterator[ConfinedFolder]:
     """The folder of a book, checked to be one that may be written to."""
     controlled = (root, folder)
-    outfolder.check(out, controlled, site=False)
+    output_folder.check(out, controlled, site=False)
     with closing(ConfinedFolder(out, controlled)) as confined:
         yield confined
 

@@ -19,7 +19,7 @@ from concordance.collect.blame import Blame, blame, head
 from concordance.collect.line_diff import aligned
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
-from concordance.serve.site import Site, opened
+from concordance.render.site.files import Site, opened
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\x1b[31m\u202e"
 

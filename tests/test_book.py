@@ -36,7 +36,7 @@ from concordance.base.blocks import (
 from concordance.base.characters import visible
 from concordance.base.errors import BookFailed
 from concordance.query.pages import file as file_pages
-from concordance.render import links, manifest
+from concordance.render import manifest, page_links
 from concordance.render.addresses import Addresses, claims_of
 from concordance.render.formats import markdown
 
@@ -313,8 +313,8 @@ def test_text_is_shown_as_it_is(evil: str) -> None:
     ]  # fmt: skip
     page = markdown.render(Page(Ref(To.FILE, "a.py"), ["Title ", evil], blocks), addresses).text
     assert books.is_safe(page) == []
-    scanned = links.scan(page)
-    assert sorted(map(links.address, (link for _, link in scanned.links))) and not scanned.undefined
+    scanned = page_links.scan(page)
+    assert sorted(map(page_links.address, (link for _, link in scanned.links))) and not scanned.undefined
     tokens = books.PARSER.parse(page)
     assert [t.tag for t in tokens if t.type == "heading_open"] == ["h1", "h2", "h3"]
     assert sum(t.type == "table_open" for t in tokens) == 1 and sum(t.type == "tr_open" for t in tokens) == 3

@@ -18,7 +18,7 @@ from concordance.query.index.definition_pages import has_page, with_pages
 from concordance.query.index.repository import Index
 from concordance.query.names.hover_cards import cards
 from concordance.query.site_pages import definition
-from concordance.serve.site import Site, opened
+from concordance.render.site.files import Site, opened
 
 SAMPLE = Path(__file__).parent / "sample"
 FILES = {

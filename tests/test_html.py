@@ -37,11 +37,11 @@ from concordance.base.blocks import (
 )
 from concordance.base.characters import visible
 from concordance.query.markup import markdown as authors
-from concordance.render import authored
+from concordance.render import author_markdown
 from concordance.render.addresses import Addresses
 from concordance.render.formats import html, markdown
-from concordance.render.plainwords import plain_html
-from concordance.render.siteaddresses import SiteAddresses
+from concordance.render.simple_markdown import plain_html
+from concordance.render.site.addresses import SiteAddresses
 
 PATHS = ["a.py", "b/c.py", "b/d.yaml"]
 SITE = SiteAddresses(PATHS, "/repo", "/repo/book", frozenset(["b/d.yaml"]))
@@ -232,13 +232,13 @@ def test_plain_words_are_what_the_parser_makes_of_them(text: str) -> None:
     """The short way gives what the long one gives, or leaves it to it."""
     text = visible(text)
     found = plain_html(text, ())
-    assert found is None or found == authored.by_parser(text)
+    assert found is None or found == author_markdown.by_parser(text)
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.one_of(WORDS, st.just(Ref(To.FILE, "b/c.py", "", "c.py"))), min_size=1, max_size=5))
 def test_our_links_stand_where_they_are_and_nowhere_else(pieces: list[str | Ref]) -> None:
-    made = authored.html_of(pieces, lambda ref: '<a href="ours">c.py</a>')
+    made = author_markdown.html_of(pieces, lambda ref: '<a href="ours">c.py</a>')
     read = webpages.Read(made)
     assert not read.wrong
     assert read.hrefs.count("ours") <= sum(isinstance(piece, Ref) for piece in pieces)

@@ -17,10 +17,10 @@ from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.query.sections import listing as listings
 from concordance.query.sections.listing import Listing, listing, parts_of
-from concordance.render import listing as rendered
-from concordance.render import siteaddresses
-from concordance.render.listing import render
-from concordance.render.siteaddresses import SiteAddresses
+from concordance.render.site import addresses
+from concordance.render.site import source_listing as rendered
+from concordance.render.site.addresses import SiteAddresses
+from concordance.render.site.source_listing import render
 
 SAMPLE = Path(__file__).parent / "sample"
 
@@ -207,8 +207,8 @@ def test_what_is_not_shown_says_why(folder: Path) -> None:
 
 
 def test_long_files_have_parts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert listings.PART == siteaddresses.LINES == rendered.LINES  # the number of a line says which part it stands on
-    for module, name in ((listings, "PART"), (siteaddresses, "LINES"), (rendered, "LINES")):
+    assert listings.PART == addresses.LINES == rendered.LINES  # the number of a line says which part it stands on
+    for module, name in ((listings, "PART"), (addresses, "LINES"), (rendered, "LINES")):
         monkeypatch.setattr(module, name, 100)
     (folder / "long.py").write_text("".join(f"x{n} = {n}\n" for n in range(150)) + "def last():\n    return x0\n")
     (folder / "use.py").write_text("from long import last\nlast()\n")

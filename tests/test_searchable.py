@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from concordance import api
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
-from concordance.serve import searchable
-from concordance.serve.searchable import keys, shards
-from concordance.serve.site import opened
+from concordance.render.site import search_files
+from concordance.render.site.files import opened
+from concordance.render.site.search_files import keys, shards
 
 
 def written(root: Path) -> tuple[Index, dict[str, Any]]:
@@ -41,13 +41,13 @@ def typed(found: dict[str, Any], group: str, word: str) -> set[str]:
             break
         files = known[start][1] if isinstance(known[start], list) else 1
         for place in range(files):
-            names.update(row[0] for row in found[f"search/{searchable._file(group, start, place)}"]["e"])
+            names.update(row[0] for row in found[f"search/{search_files._file(group, start, place)}"]["e"])
     return names
 
 
 @pytest.mark.parametrize("size", [200, 24_000])
 def test_every_name_is_found_by_each_of_its_parts(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searchable, "_SIZE", size)  # of a file: small ones are shared out as those of large repositories
+    monkeypatch.setattr(search_files, "_SIZE", size)  # of a file: small ones are shared out as those of large repositories
     index, found = written(books.copied(tmp_path))
     kinds = found["search/names.js"]["kinds"]
     by_kind = {row[0]: kinds[row[3][0]] for data in found.values() if "e" in data for row in data["e"]}

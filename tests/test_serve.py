@@ -30,7 +30,8 @@ from concordance.base.errors import ConcordanceError, StoreBroken, UserError
 from concordance.facts.store import Store
 from concordance.query.dispatch import COMMANDS
 from concordance.query.index.repository import UnknownPath
-from concordance.serve import front, openapi, site, web, wire
+from concordance.render.site import files, openapi
+from concordance.serve import front, web, wire
 from concordance.serve.asked import answered
 from concordance.serve.crew import PAGE, SEARCH, Crew
 from concordance.serve.desk import Desk
@@ -645,7 +646,7 @@ def test_a_fault_of_ours_is_an_answer(own: Path, monkeypatch: pytest.MonkeyPatch
     def fails(*_: object) -> None:
         raise ZeroDivisionError("/home/somebody/secret")
 
-    monkeypatch.setattr(site.Site, "answer", fails)
+    monkeypatch.setattr(files.Site, "answer", fails)
     found = desk.answer(Question("page", b"index.html"))
     assert (found.status, found.data) == (500, b"")
     assert "ZeroDivisionError" in found.fault

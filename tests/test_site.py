@@ -16,7 +16,7 @@ from program import concord, write
 from concordance import api
 from concordance.base.errors import UserError
 from concordance.collect import walk
-from concordance.render.tray import Put, Tray
+from concordance.render.site.folder import Put, Tray
 
 
 class Links(HTMLParser):

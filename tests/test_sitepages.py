@@ -19,10 +19,10 @@ from concordance.query.index.repository import Index
 from concordance.query.pages import file as file_page
 from concordance.query.sections.class_diagram import class_tree
 from concordance.query.site_pages import history, map
+from concordance.render.diagrams.bar_chart import plot
+from concordance.render.diagrams.treemap import HEIGHT, WIDTH, areas, treemap
 from concordance.render.formats import html, markdown
-from concordance.render.plots import plot
-from concordance.render.siteaddresses import MarkdownAddresses, SiteAddresses
-from concordance.render.treemap import HEIGHT, WIDTH, areas, treemap
+from concordance.render.site.addresses import MarkdownAddresses, SiteAddresses
 
 
 def _commit(root: Path, day: str, author: str, **files: str) -> None:

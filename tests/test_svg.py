@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from concordance.base.blocks import Graph, Node, Ref, To
-from concordance.render.svg import SMALL, WORD, Box, Drawn, drawing, lines_of, svg
+from concordance.render.diagrams.svg import SMALL, WORD, Box, Drawn, drawing, lines_of, svg
 
 NAMES = [f"n{number}" for number in range(14)]
 LABELS = ["a", "tools/", "aten/src/ATen/native/quantized/cpu/qnnpack", "_methods_invocations" * 3, "漢字かな", "x y z " * 12]

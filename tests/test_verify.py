@@ -14,7 +14,7 @@ import books
 import program
 import pytest
 
-from concordance.render import claims, links, manifest
+from concordance.render import claims, manifest, page_links
 from concordance.render.addresses import claims_of
 from concordance.render.summary import Problem
 from concordance.render.verify import Checked, Checker, Ground
@@ -44,8 +44,8 @@ def test_nothing_is_wrong_after_a_build(made: tuple[Path, Path]) -> None:
 
 def test_links_and_anchors_are_those_of_a_parser(made: tuple[Path, Path]) -> None:
     for page, text in books.pages(made[1]).items():
-        scanned = links.scan(text)
-        assert Counter(unquote(links.address(link)) for _, link in scanned.links) == books.links(text), page
+        scanned = page_links.scan(text)
+        assert Counter(unquote(page_links.address(link)) for _, link in scanned.links) == books.links(text), page
         assert Counter(scanned.anchors) == Counter(books.anchors(text)), page
         assert not scanned.undefined, page
 
@@ -85,8 +85,8 @@ HARD = [
 
 @pytest.mark.parametrize("text", HARD)
 def test_hard_cases_are_read_as_a_parser_does(text: str) -> None:
-    scanned = links.scan(text)
-    assert Counter(unquote(links.address(link)) for _, link in scanned.links) == books.links(text)
+    scanned = page_links.scan(text)
+    assert Counter(unquote(page_links.address(link)) for _, link in scanned.links) == books.links(text)
     assert Counter(scanned.anchors) == Counter(books.anchors(text))
 
 

@@ -13,7 +13,7 @@ from concordance.base.config import Book
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.query.sections.structure import plain_files
-from concordance.render.siteaddresses import SiteAddresses
+from concordance.render.site.addresses import SiteAddresses
 from concordance.storeplace import FOLDER
 
 VOID = frozenset(("br", "hr", "img", "input", "link", "meta", "wbr"))

@@ -19,7 +19,7 @@ from concordance.base import characters, regular_file
 from concordance.base.errors import Unreadable
 from concordance.base.model import Entry
 from concordance.collect import encoding, walk
-from concordance.render import claims, links, manifest
+from concordance.render import claims, manifest, page_links
 from concordance.render.addresses import claims_of
 from concordance.render.formats.markdown import Claimed
 from concordance.render.manifest import Written
@@ -40,7 +40,7 @@ class Checked:
 
     problems: list[Problem] = field(default_factory=list)
     claims: int = 0
-    links: int = 0
+    page_links: int = 0
     has: array[int] = field(default_factory=lambda: array("q"))  # sections, each as a number
     wants: array[int] = field(default_factory=lambda: array("q"))
 
@@ -180,14 +180,14 @@ class Checker:
     # --- links
 
     def _links(self, page: str, text: str, found: Checked) -> None:
-        scanned = links.scan(text)
+        scanned = page_links.scan(text)
         known = self.ground.known
         lines: list[str] = []
         seen: dict[str, str] = {}
         for line, link in scanned.links:
             problem = seen.get(link)
             if problem is None:
-                problem = seen[link] = self._link(page, links.address(link), found.wants)
+                problem = seen[link] = self._link(page, page_links.address(link), found.wants)
             if problem:
                 lines = lines or text.split("\n")
                 found.problems.append(Problem(page, line, said(lines, line), problem))
@@ -255,7 +255,7 @@ def _bytes(out: str, path: str) -> bytes:
 def said(lines: list[str], number: int) -> str:
     """What a page says on a line, in plain text."""
     line = lines[number - 1] if 0 < number <= len(lines) else ""
-    return links.plain(_MARKER.sub("", line)[: 4 * _LONGEST])[:_LONGEST].strip()
+    return page_links.plain(_MARKER.sub("", line)[: 4 * _LONGEST])[:_LONGEST].strip()
 
 
 def _now_at(lines: list[str], first: int, last: int, text: str, moved: list[int]) -> int:

@@ -24,9 +24,9 @@ from concordance.query.dispatch import COMMANDS, ask
 from concordance.query.index.definition_pages import has_page
 from concordance.query.index.repository import Index, UnknownPath
 from concordance.query.names.resolver import UnknownName
+from concordance.render.site.files import JSON, Site
+from concordance.render.site.openapi import LONGEST, ROWS
 from concordance.serve.frames import Found
-from concordance.serve.openapi import LONGEST, ROWS
-from concordance.serve.site import JSON, Site
 
 _ON, _OFF = ("", "1", "true", "yes", "on"), ("0", "false", "no", "off")
 

@@ -26,9 +26,9 @@ from contextlib import suppress
 from http import HTTPStatus
 from urllib.parse import parse_qsl
 
-from concordance.render.siteaddresses import BLAME
+from concordance.render.site.addresses import BLAME
+from concordance.render.site.asset_files import assets
 from concordance.serve import front, wire
-from concordance.serve.assets import assets
 from concordance.serve.crew import LATER, PAGE, SEARCH, Busy, Crew, Lost, Target
 from concordance.serve.frames import Found, Question
 from concordance.serve.wire import Refused, Reply, Request

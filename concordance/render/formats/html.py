@@ -1,4 +1,4 @@
-"""Pages as HTML for a browser: the content of a page; `render/shell.py` puts the rest of the window around it.
+"""Pages as HTML for a browser: the content of a page; `render/site/page_frame.py` puts the rest of the window around it.
 
 In: a page and the addresses of the site. Out: its HTML, and its headings for the outline. Text that is not ours is
 escaped, and an author's Markdown is shown without HTML of its own. There is neither style nor script in it: classes
@@ -39,12 +39,12 @@ from concordance.base.blocks import (
 )
 from concordance.base.characters import visible
 from concordance.render.addresses import anchor, slug
-from concordance.render.authored import html_of
-from concordance.render.fences import code
-from concordance.render.plots import plot
-from concordance.render.siteaddresses import SiteAddresses
-from concordance.render.svg import svg
-from concordance.render.treemap import treemap
+from concordance.render.author_markdown import html_of
+from concordance.render.code_blocks import code
+from concordance.render.diagrams.bar_chart import plot
+from concordance.render.diagrams.svg import svg
+from concordance.render.diagrams.treemap import treemap
+from concordance.render.site.addresses import SiteAddresses
 
 SORTS = "sorts"  # the class of a table that a script lets one sort and filter
 LONG = 100  # entries of a list from which on a browser lays out only those that are seen

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from concordance.render.fences import code
+from concordance.render.code_blocks import code
 
 _BEGINS = re.compile(  # a line that can begin nothing but words
     r"(?:[^\W\d_]|[(\"'.,;/@$%?{}]|\0|`(?!`)|\*\*(?=[A-Za-z0-9])|\\(?=[!-/:-@\[-`{-~])|\d+(?![\d.)]))(?s:.)*"

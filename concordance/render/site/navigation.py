@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Ref, To
 from concordance.query.answers import clean
-from concordance.render.siteaddresses import SiteAddresses
+from concordance.render.site.addresses import SiteAddresses
 
 Links = list[tuple[str, str]]  # name, address from the page
 _OF_FILE = (("Documentation", To.FILE), ("Source", To.SOURCE), ("Keywords", To.KEYWORDS))

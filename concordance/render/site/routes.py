@@ -17,8 +17,8 @@ from concordance.base.blocks import Ref, To
 from concordance.query.index.repository import Index
 from concordance.query.pages import ABOUT, PAGES
 from concordance.render.addresses import anchor
-from concordance.render.shell import SEARCH
-from concordance.render.siteaddresses import BLAME, CARDS, DEFINITIONS, SOURCE, TREE, SiteAddresses
+from concordance.render.site.addresses import BLAME, CARDS, DEFINITIONS, SOURCE, TREE, SiteAddresses
+from concordance.render.site.page_frame import SEARCH
 
 SITE_PAGES = "concordance.query.site_pages"
 DEFINITION, OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH = "definition", "source", "cards", "tree", "search"

@@ -21,8 +21,8 @@ from concordance.query.index.definition_pages import has_page
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import public_name
 from concordance.render.addresses import anchor
-from concordance.render.siteaddresses import SiteAddresses
-from concordance.serve.site import script
+from concordance.render.site.addresses import SiteAddresses
+from concordance.render.site.files import script
 
 FOLDER = "search"
 _PART = re.compile(r"[A-Z][A-Z0-9]*(?![a-z])|[A-Z]?[a-z0-9]+|[^\x00-\x7f]+")

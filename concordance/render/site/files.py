@@ -23,15 +23,14 @@ from concordance.query.pages import ABOUT, PAGES
 from concordance.query.sections.blame import blamed
 from concordance.query.sections.listing import listing, parts_of
 from concordance.query.sections.structure import plain_files
-from concordance.render import listing as listings
-from concordance.render import shell
 from concordance.render.addresses import anchor
-from concordance.render.around import around
 from concordance.render.formats import html, markdown
-from concordance.render.siteaddresses import MarkdownAddresses, SiteAddresses
-from concordance.serve import llms, openapi
-from concordance.serve.assets import assets
-from concordance.serve.places import (
+from concordance.render.site import llms_txt, openapi, page_frame
+from concordance.render.site import source_listing as listings
+from concordance.render.site.addresses import MarkdownAddresses, SiteAddresses
+from concordance.render.site.asset_files import assets
+from concordance.render.site.navigation import around
+from concordance.render.site.routes import (
     DEFINITION,
     OF_BLAME,
     OF_CARDS,
@@ -71,8 +70,8 @@ class Site:
         """What stands at an address."""
         if address in assets():
             return Answered(*assets()[address])
-        if address == llms.ADDRESS:
-            return Answered(_bytes(llms.text(self.index, self.book, self.api)), PLAIN)
+        if address == llms_txt.ADDRESS:
+            return Answered(_bytes(llms_txt.text(self.index, self.book, self.api)), PLAIN)
         if address == openapi.ADDRESS and self.api:
             return Answered(_bytes(openapi.text(self.more)), JSON)
         stem, _, end = address.rpartition(".")
@@ -106,7 +105,7 @@ class Site:
 
     def rest(self) -> Iterator[tuple[str, Answered]]:
         """What is about nothing in particular."""
-        for address in (*assets(), llms.ADDRESS):
+        for address in (*assets(), llms_txt.ADDRESS):
             found = self.answer(address)
             if found is not None:
                 yield address, found
@@ -133,11 +132,11 @@ class Site:
         name = name_of(self.index)
         links = around(self.addresses, name, address, ref, body.title, bool(operators(self.index)))
         views = links.views if kind != OF_SEARCH else []  # it is what a script puts there, and so is no Markdown
-        window = shell.Window(
+        window = page_frame.Window(
             name, address, body.title, body.html, body.outline, kind, ref.path, views, links.folders,
             live=self.live, api=self.api, pages=links.pages, name=links.name, blame=blame,
         )  # fmt: skip
-        return Answered(_bytes(shell.whole(window)), HTML)
+        return Answered(_bytes(page_frame.whole(window)), HTML)
 
     # --- what only the site has, and is no page of blocks
 
@@ -153,7 +152,7 @@ class Site:
         if meant.kind == OF_TREE:
             return self.addresses.tree(meant.subject)
         if meant.kind == OF_SEARCH:
-            return shell.SEARCH
+            return page_frame.SEARCH
         return self.addresses.page(Ref(To.SOURCE, meant.subject, part=meant.part))
 
     def _beside(self, meant: Meant) -> Answered | None:
@@ -161,7 +160,7 @@ class Site:
         if meant.kind == OF_TREE:
             return self._tree(meant.subject)
         if meant.kind == OF_SEARCH:
-            body = html.Body("Search", shell.search_page(), [])
+            body = html.Body("Search", page_frame.search_page(), [])
             return self._window(address, meant.kind, Ref(To.LETTERS, ""), body)
         if meant.kind == OF_CARDS:
             return self._cards(meant.subject)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Graph, Node, Ref, counted
 from concordance.base.characters import visible
-from concordance.render.layers import Order, Placed, Size, about, ordered, placed
+from concordance.render.diagrams.layout import Order, Placed, Size, about, ordered, placed
 
 LETTER, SMALL = 7.25, 6.65  # the width of a letter of a name and of a word on an arrow, at 12 and 11 pixels
 HEIGHT, WORD = 28.0, 16.0

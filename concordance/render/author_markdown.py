@@ -19,8 +19,8 @@ from markdown_it.token import Token
 
 from concordance.base.blocks import Cite, Ref
 from concordance.base.characters import visible
-from concordance.render.fences import code
-from concordance.render.plainwords import plain_html
+from concordance.render.code_blocks import code
+from concordance.render.simple_markdown import plain_html
 
 _OUTSIDE = re.compile(r"(?:https?://|mailto:)", re.I)
 _SAME = frozenset(("p", "ul", "li", "blockquote", "thead", "tbody", "tr", "em", "strong", "s"))  # tags without more

@@ -28,7 +28,7 @@ from concordance.base.model import RUN, TYPES, Kind, Trust
 from concordance.query.sections.listing import Goal, Listing, Remark
 from concordance.render.addresses import anchor
 from concordance.render.formats.html import Body
-from concordance.render.siteaddresses import LINES, SiteAddresses
+from concordance.render.site.addresses import LINES, SiteAddresses
 
 _EMPTY = "\n"  # of a line without letters: whoever copies lines would lose it otherwise
 OF = 16  # signs of a file's digest

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Ref, Tile, Treemap
 from concordance.base.characters import visible
-from concordance.render.svg import LETTER
+from concordance.render.diagrams.svg import LETTER
 
 WIDTH, HEIGHT = 960.0, 560.0
 _HEAD = 18.0  # of a folder, for its name
