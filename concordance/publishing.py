@@ -21,7 +21,7 @@ from concordance.render.site.files import SCRIPT, Answered, Site, opened
 from concordance.render.site.folder import Put, Tray
 from concordance.render.site.routes import Meant
 from concordance.render.summary import BookSummary
-from concordance.serve import desk
+from concordance.serve import reader
 
 BATCH = 24  # things to make: some tenths of a second's work
 SHARDS, REST = "shards", "rest"  # what is made besides pages
@@ -69,7 +69,7 @@ def publish(
         site = opened(Index(facts, root, book), out)
         work = [Meant(SHARDS, ""), Meant(REST, ""), *site.places.all()]
         tray.begin(site.address(meant) for meant in work[2:])
-        for _ in desk.warming(site.index, site):  # what pages ask of the whole is then known to every worker
+        for _ in reader.warming(site.index, site):  # what pages ask of the whole is then known to every worker
             pass
         rows: dict[str, Put] = {}
         for result in forked.each(_Desk(site, tray), make, _batches(work), config.jobs, config.patience):

@@ -15,8 +15,8 @@ from concordance import api, showing
 from concordance.base.config import Book, of_site
 from concordance.query.answers import Row
 from concordance.query.index.repository import Index
-from concordance.serve.crew import End
-from concordance.serve.desk import Desk
+from concordance.serve.reader import Desk
+from concordance.serve.reader_pool import End
 from concordance.storeplace import store_path
 from concordance.watching import Current, Watch
 

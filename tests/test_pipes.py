@@ -14,7 +14,7 @@ from concordance.base.model import Entry
 from concordance.collect import own_output, walk
 from concordance.facts.read import Facts
 from concordance.render import manifest
-from concordance.serve import front
+from concordance.serve import front_page
 
 NAMES = ("pyproject.toml", "lib/manifest.json", "comprehensive_book.md", "README.md", "LICENSE", "CODEOWNERS", "a.py")
 
@@ -47,7 +47,7 @@ def test_pipes_in_place_of_tracked_files(repo: Path) -> None:
     with Facts(str(repo / ".concordance")) as facts:
         notes = {file.path: file.note for file in facts.files()}
     assert {name: notes[name] for name in NAMES} == dict.fromkeys(NAMES, "a named pipe")
-    front.version_of(str(repo), {}, False)
+    front_page.version_of(str(repo), {}, False)
 
 
 def test_pipes_in_place_of_our_own_files(repo: Path) -> None:

@@ -31,11 +31,12 @@ from concordance.facts.store import Store
 from concordance.query.dispatch import COMMANDS
 from concordance.query.index.repository import UnknownPath
 from concordance.render.site import files, openapi
-from concordance.serve import front, web, wire
-from concordance.serve.asked import answered
-from concordance.serve.crew import PAGE, SEARCH, Crew
-from concordance.serve.desk import Desk
-from concordance.serve.frames import Found, Question, framed, next_question
+from concordance.serve import front_page, http_protocol
+from concordance.serve import server as serve_server
+from concordance.serve.http_api import answered
+from concordance.serve.messages import Found, Question, framed, next_question
+from concordance.serve.reader import Desk
+from concordance.serve.reader_pool import PAGE, SEARCH, Crew
 
 LONG = 60  # seconds, on a machine that has other work
 SAMPLE = golden_files.SAMPLE
@@ -153,7 +154,7 @@ def test_pages_are_served(server: Server) -> None:
         assert got.status == 200, address
         assert got.headers["content-type"].startswith(kind), address
         assert int(got.headers["content-length"]) == len(got.data) > 0
-        assert got.headers["content-security-policy"] == wire.POLICY
+        assert got.headers["content-security-policy"] == http_protocol.POLICY
         assert got.headers["x-content-type-options"] == "nosniff"
         assert got.headers["referrer-policy"] == "no-referrer"
         assert got.headers["x-frame-options"] == "DENY"
@@ -416,7 +417,7 @@ def test_pages_that_listen_lock_nobody_out(server: Server) -> None:
             client.close()
 
 
-async def _answered_by(server: web.Web, silent: int, requests: int) -> tuple[bytes, int]:
+async def _answered_by(server: serve_server.Web, silent: int, requests: int) -> tuple[bytes, int]:
     """What a server says to the last of some requests on one connection while others are connected and silent, and how
     many of them are still connected afterwards."""
     until = asyncio.Event()
@@ -443,7 +444,7 @@ async def _answered_by(server: web.Web, silent: int, requests: int) -> tuple[byt
 
 
 def test_silent_connections_lock_nobody_out(tmp_path: Path) -> None:
-    server = web.Web(str(tmp_path), str(tmp_path / "index.db"), lambda end: None, 0, "127.0.0.1", False, lambda word: None)
+    server = serve_server.Web(str(tmp_path), str(tmp_path / "index.db"), lambda end: None, 0, "127.0.0.1", False, lambda word: None)
     server._most = 8
     said, left = asyncio.run(_answered_by(server, 20, 1))
     assert said.startswith(b"HTTP/1.1 200 OK")
@@ -451,9 +452,9 @@ def test_silent_connections_lock_nobody_out(tmp_path: Path) -> None:
 
 
 def test_a_connection_ends_after_many_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web, "REQUESTS", 3)
+    monkeypatch.setattr(serve_server, "REQUESTS", 3)
     for requests, stays in ((2, b"keep-alive"), (3, b"close")):
-        server = web.Web(str(tmp_path), str(tmp_path / "index.db"), lambda end: None, 0, "127.0.0.1", False, lambda word: None)
+        server = serve_server.Web(str(tmp_path), str(tmp_path / "index.db"), lambda end: None, 0, "127.0.0.1", False, lambda word: None)
         said, _ = asyncio.run(_answered_by(server, 0, requests))
         assert b"Connection: " + stays in said
 
@@ -477,17 +478,17 @@ def test_errors_say_nothing_of_this_machine(tmp_path: Path) -> None:
 
 
 def test_headers_must_come_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def waited() -> wire.Request | None:
+    async def waited() -> http_protocol.Request | None:
         reader = asyncio.StreamReader()
         reader.feed_data(b"GET / HT")
-        return await wire.request(reader)
+        return await http_protocol.request(reader)
 
-    monkeypatch.setattr(wire, "HEADERS", 0.05)
+    monkeypatch.setattr(http_protocol, "HEADERS", 0.05)
     assert asyncio.run(waited()) is None
 
 
 def test_what_is_kept_is_bounded() -> None:
-    cache = web.Cache(1000)
+    cache = serve_server.Cache(1000)
     for number in range(50):
         cache.put(str(number), Found(200, data=b"x" * 100))
         cache.put(str(number), Found(200, data=b"y" * 100))
@@ -500,12 +501,12 @@ def test_what_is_kept_is_bounded() -> None:
 
 
 def test_names_of_a_server() -> None:
-    assert web.is_named("docs.example:80", web.names_of("docs.example"))
-    assert not web.is_named("other.example", web.names_of("docs.example"))
-    assert web.is_named("10.1.2.3:8000", web.names_of("0.0.0.0"))
-    assert web.is_named("[fe80::1]", web.names_of("::"))
-    assert not web.is_named("rebound.example", web.names_of("0.0.0.0"))
-    assert not web.is_named("10.1.2.3", web.names_of("127.0.0.1"))
+    assert serve_server.is_named("docs.example:80", serve_server.names_of("docs.example"))
+    assert not serve_server.is_named("other.example", serve_server.names_of("docs.example"))
+    assert serve_server.is_named("10.1.2.3:8000", serve_server.names_of("0.0.0.0"))
+    assert serve_server.is_named("[fe80::1]", serve_server.names_of("::"))
+    assert not serve_server.is_named("rebound.example", serve_server.names_of("0.0.0.0"))
+    assert not serve_server.is_named("10.1.2.3", serve_server.names_of("127.0.0.1"))
 
 
 # What happens to it
@@ -591,10 +592,10 @@ def test_the_front_page_is_kept_for_exactly_this_store(own: Path) -> None:
         finally:
             server.end()
         with Store(str(own / ".concordance")) as store:
-            kept = front.kept(str(own), front.version_of(str(own), store.meta(), False), False)
+            kept = front_page.kept(str(own), front_page.version_of(str(own), store.meta(), False), False)
         assert kept is not None
         assert text.split("\n")[0][2:] in gzip.decompress(kept.data).decode()
-        assert front.kept(str(own), "of another store", False) is None
+        assert front_page.kept(str(own), "of another store", False) is None
 
 
 def test_settings_that_are_wrong_are_told(own: Path) -> None:
@@ -627,14 +628,14 @@ def test_a_build_leaves_the_front_page_that_a_reader_would_make(own: Path) -> No
     for live in (False, True):
         desk = Desk(str(own), str(own / ".concordance"), partial(serving.wishes_of, str(own)), {}, live)
         opened = desk.answer(Question("renew"))
-        kept = front.kept(str(own), opened.version, live)
+        kept = front_page.kept(str(own), opened.version, live)
         assert kept is not None
         assert kept == desk.answer(Question("page", b"index.html"))
     (own / "a.py").write_text("class Other: ...\n")
     api.build(str(own), 1)
     assert desk.answer(Question("renew")).version != opened.version
     assert b"Other" in gzip.decompress(desk.answer(Question("page", b"a.py_docs.html")).data)
-    assert front.kept(str(own), desk.version, True) is None
+    assert front_page.kept(str(own), desk.version, True) is None
 
 
 def test_a_fault_of_ours_is_an_answer(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -696,7 +697,7 @@ def test_commits_of_lines_are_kept_until_the_next_commit(tmp_path: Path) -> None
             end.sendall(framed(Found(200 if question.about != "warm" else 0, data=data, version="1")))
 
     async def asked() -> None:
-        server = web.Web(str(tmp_path), str(tmp_path / "store"), reader, 2, "localhost", False, lambda word: None)
+        server = serve_server.Web(str(tmp_path), str(tmp_path / "store"), reader, 2, "localhost", False, lambda word: None)
         server.crew.start()
         for head, times in (("one", 1), ("one", 1), ("two", 2), ("one", 2)):
             (tmp_path / "head").write_text(head)

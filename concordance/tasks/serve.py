@@ -21,8 +21,9 @@ from concordance.base.config import cores
 from concordance.base.errors import ConcordanceError, StoreBroken
 from concordance.collect.walk import find_root
 from concordance.facts.store import Store
-from concordance.serve import front, listening, web
-from concordance.serve.crew import End
+from concordance.serve import front_page, listener
+from concordance.serve import server as serve_server
+from concordance.serve.reader_pool import End
 from concordance.storeplace import check_store, use_store
 
 _GRACE = 10.0  # seconds that the process that keeps the store current may take to end
@@ -34,7 +35,7 @@ def _module(name: str) -> ModuleType:
 
 @click.command("serve")
 @click.argument("repo", required=False, type=click.Path(readable=False))
-@click.option("--port", type=click.IntRange(0, 65535), help=f"The port (default: {listening.PORT}, or a free one).")
+@click.option("--port", type=click.IntRange(0, 65535), help=f"The port (default: {listener.PORT}, or a free one).")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Who may connect: by default, only this machine.")
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
 @click.option("--watch", is_flag=True, help="Keep the pages current while files change.")
@@ -64,18 +65,18 @@ def command(
         _module("consent").ask_first(root, yes)
     folder = check_store(root)
     meta = _meta(root, folder, no_update)
-    socket = listening.bound(host, port)
+    socket = listener.bound(host, port)
     # The updating process comes before the readers, whose sockets it shall not hold.
     with closing(socket), _updating(root, watch, socket, no_update):
         number = readers or min(2, cores())
-        server = web.Web(root, os.path.join(folder, "index.db"), partial(_read, root, watch), number, host, watch, _log)
-        version = front.version_of(root, meta, watch)
-        server.begin_with(version, front.kept(root, version, watch))
-        address = listening.address_of(host, socket)
+        server = serve_server.Web(root, os.path.join(folder, "index.db"), partial(_read, root, watch), number, host, watch, _log)
+        version = front_page.version_of(root, meta, watch)
+        server.begin_with(version, front_page.kept(root, version, watch))
+        address = listener.address_of(host, socket)
         click.echo(f"{address} shows {visible(root)}; Ctrl-C ends it")
         if not no_browser:  # some browsers return only when they are closed
             forks.Process(target=webbrowser.open, args=(address,), daemon=True).start()
-        received = listening.run(server, socket)
+        received = listener.run(server, socket)
     click.echo("stopped", err=True)
     sys.exit(128 + received)
 

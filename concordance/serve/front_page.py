@@ -18,7 +18,7 @@ from concordance.base import config_file, regular_file
 from concordance.base.config import cache_folder
 from concordance.facts import code_versions
 from concordance.facts.integrity.checksums import read_record, write_record
-from concordance.serve.frames import Found
+from concordance.serve.messages import Found
 
 SETTINGS = (config_file.FILE, config_file.SHARED)
 _LARGEST = 1 << 20  # bytes of a file of settings

@@ -26,7 +26,7 @@ from concordance.query.index.repository import Index, UnknownPath
 from concordance.query.names.resolver import UnknownName
 from concordance.render.site.files import JSON, Site
 from concordance.render.site.openapi import LONGEST, ROWS
-from concordance.serve.frames import Found
+from concordance.serve.messages import Found
 
 _ON, _OFF = ("", "1", "true", "yes", "on"), ("0", "false", "no", "off")
 

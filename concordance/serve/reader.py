@@ -26,9 +26,9 @@ from concordance.facts.store_delta import Aspect
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.refresh import renew
 from concordance.render.site.files import Site, opened
-from concordance.serve.asked import More, answered
-from concordance.serve.frames import Found, Question, framed, next_question
-from concordance.serve.front import keep, version_of
+from concordance.serve.front_page import keep, version_of
+from concordance.serve.http_api import More, answered
+from concordance.serve.messages import Found, Question, framed, next_question
 
 _WORTH = 500  # bytes that are worth to be packed
 _LEVEL = 5  # of packing: what more takes twice the time is a twentieth smaller

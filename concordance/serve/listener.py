@@ -11,7 +11,7 @@ import socket
 
 from concordance.base import forks
 from concordance.base.errors import UserError
-from concordance.serve.web import Web
+from concordance.serve.server import Web
 
 PORT = 8177  # where nothing else is said
 

@@ -28,10 +28,10 @@ from urllib.parse import parse_qsl
 
 from concordance.render.site.addresses import BLAME
 from concordance.render.site.asset_files import assets
-from concordance.serve import front, wire
-from concordance.serve.crew import LATER, PAGE, SEARCH, Busy, Crew, Lost, Target
-from concordance.serve.frames import Found, Question
-from concordance.serve.wire import Refused, Reply, Request
+from concordance.serve import front_page, http_protocol
+from concordance.serve.http_protocol import Refused, Reply, Request
+from concordance.serve.messages import Found, Question
+from concordance.serve.reader_pool import LATER, PAGE, SEARCH, Busy, Crew, Lost, Target
 
 KEPT = 64 << 20  # bytes of answers that are kept
 CONNECTIONS = 1000
@@ -102,7 +102,7 @@ class Web:
 
     async def run(self, listening: socket.socket, until: asyncio.Event) -> None:
         """Answers until it is told to end."""
-        server = await asyncio.start_server(self._accept, sock=listening, limit=wire.LONGEST)
+        server = await asyncio.start_server(self._accept, sock=listening, limit=http_protocol.LONGEST)
         self.crew.start()
         looking = asyncio.create_task(self._look())
         try:
@@ -118,7 +118,7 @@ class Web:
 
     async def _look(self) -> None:
         """Sees when the store is another, whoever built it."""
-        watched = [self.store, f"{self.store}-wal", *(os.path.join(self.root, name) for name in front.SETTINGS)]
+        watched = [self.store, f"{self.store}-wal", *(os.path.join(self.root, name) for name in front_page.SETTINGS)]
         last = _marks(watched)
         while True:
             await asyncio.sleep(_LOOK)
@@ -141,7 +141,7 @@ class Web:
             self._connections.add(task)
         try:
             if len(self._connections) > self._most and not self._made_room():
-                await wire.send(writer, _told(HTTPStatus.SERVICE_UNAVAILABLE, "Too many are connected."), stays=False)
+                await http_protocol.send(writer, _told(HTTPStatus.SERVICE_UNAVAILABLE, "Too many are connected."), stays=False)
             else:
                 await self._converse(reader, writer)
         except (ConnectionError, TimeoutError):
@@ -154,7 +154,7 @@ class Web:
         finally:
             writer.close()
             try:
-                async with asyncio.timeout(wire.READING):
+                async with asyncio.timeout(http_protocol.READING):
                     await writer.wait_closed()
             except (OSError, TimeoutError, asyncio.CancelledError):  # one that does not read what is left for it
                 writer.transport.abort()
@@ -175,7 +175,7 @@ class Web:
         if task is not None:
             self._silent[task] = None
         try:
-            return await wire.request(reader)
+            return await http_protocol.request(reader)
         finally:
             if task is not None:
                 self._silent.pop(task, None)
@@ -190,14 +190,14 @@ class Web:
             except Refused as refused:
                 more = {"Allow": "GET, HEAD"} if refused.status is HTTPStatus.METHOD_NOT_ALLOWED else {}
                 reply = _told(refused.status, refused.why)._replace(more=more)
-                await wire.send(writer, reply, stays=False)
+                await http_protocol.send(writer, reply, stays=False)
                 return
             if request.path == "/events" and request.method == "GET":
                 await self._tell(reader, writer)
                 return
             stays = request.stays and number < REQUESTS
             reply = await self._reply(request)
-            await wire.send(writer, reply, request.method == "HEAD", stays)
+            await http_protocol.send(writer, reply, request.method == "HEAD", stays)
             if not stays:
                 return
 
@@ -223,7 +223,7 @@ class Web:
         gone = asyncio.create_task(reader.read(1))
         try:
             start = Reply(HTTPStatus.OK, type="text/event-stream", more={"Cache-Control": "no-store"})
-            writer.write(wire.opening(start, False, length=False) + b"retry: 1000\n\n")
+            writer.write(http_protocol.opening(start, False, length=False) + b"retry: 1000\n\n")
             while not gone.done():
                 try:
                     async with asyncio.timeout(_BREATH):
@@ -231,7 +231,7 @@ class Web:
                 except TimeoutError:
                     said = ": still here\n\n"
                 writer.write(said.encode())
-                async with asyncio.timeout(wire.READING):
+                async with asyncio.timeout(http_protocol.READING):
                     await writer.drain()
         finally:
             gone.cancel()
@@ -276,7 +276,7 @@ class Web:
         if found.status == HTTPStatus.OK and found.version == self.crew.version:
             self.cache.put(address, found)
             if address == "index.html":
-                front.keep(self.root, found.version, self.live, found)
+                front_page.keep(self.root, found.version, self.live, found)
         return found
 
     async def _blamed(self, address: str) -> Found:

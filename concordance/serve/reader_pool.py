@@ -20,7 +20,7 @@ from contextlib import suppress
 from itertools import count
 
 from concordance.base import forks
-from concordance.serve.frames import Found, Question, framed, next_found
+from concordance.serve.messages import Found, Question, framed, next_found
 
 PATIENCE = 30.0  # seconds that an answer may take …
 OPENING = 120.0  # … and to open or renew an index
