@@ -49,7 +49,7 @@ from bench import (
 )
 from concordance.collect import walk
 from concordance.facts.read import Facts
-from concordance.storeplace import FOLDER
+from concordance.workflow.store_location import FOLDER
 
 CONCORD = str(Path(sys.executable).parent / "concord")
 

@@ -20,7 +20,7 @@ from concordance.api import COMMANDS
 from concordance.base import plugins
 from concordance.facts.read import Facts
 from concordance.query.answers import full_name
-from concordance.storeplace import FOLDER
+from concordance.workflow.store_location import FOLDER
 
 CONCORD = str(Path(sys.executable).parent / "concord")
 # How many of a thousand questions are of a command, and what they ask about.

@@ -17,7 +17,7 @@ from pathlib import Path
 from concordance.base.model import Bridge, Trust
 from concordance.facts.links.bridge_rows import bridges_from
 from concordance.facts.read import Facts
-from concordance.storeplace import FOLDER
+from concordance.workflow.store_location import FOLDER
 
 _BRIDGES = ("pybind", "cpython", "ctypes", "cython")
 _OF_PYTHON = {"__doc__", "__dict__", "__name__", "__module__", "__class__", "__members__", "__qualname__"}

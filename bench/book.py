@@ -20,14 +20,14 @@ from pathlib import Path
 
 from bench import measure
 from bench.bookwords import seeds_compared, shared
-from concordance import checking
 from concordance.base.config import Config
 from concordance.base.model import Skip
 from concordance.collect import encoding, walk
 from concordance.facts.read import Facts
 from concordance.render import claims, manifest
 from concordance.render.addresses import claims_of
-from concordance.storeplace import FOLDER
+from concordance.workflow import book_check
+from concordance.workflow.store_location import FOLDER
 
 CONCORD = str(Path(sys.executable).parent / "concord")
 
@@ -89,7 +89,7 @@ def verified(root: Path, out: Path) -> None:
         problems = json.loads(told.read_text())
     broken = [one for one in problems if one["problem"].startswith("the link ")]
     pageless = [one for one in problems if one["problem"].endswith(" has no page")]
-    checked = checking.verify(str(root), str(out), Config(jobs=2), lambda done, total: None)
+    checked = book_check.verify(str(root), str(out), Config(jobs=2), lambda done, total: None)
     row("links", "0 broken", f"{checked.links:,} checked, {len(broken)} broken")
     row("files without page or ledger entry", "0", f"{len(pageless)}; the walk has {len(_unlisted(root))} that the ledger has not")
     row("verify right after a build", "0 problems, < 30 s", f"{len(problems)} problems, {checked.claims:,} claims, {found.seconds:.1f} s")
@@ -158,7 +158,7 @@ def edits(root: Path, out: Path) -> None:
                     first, last = claim.first, claim.last
                     differs = [line.rstrip() for line in old[first - 1 : last]] != [line.rstrip() for line in new[first - 1 : last]]
                     expected[page, claim.line] += differs if first else 1
-        told = checking.verify(str(copy), str(there), Config(jobs=2), lambda done, total: None).problems
+        told = book_check.verify(str(copy), str(there), Config(jobs=2), lambda done, total: None).problems
     found = Counter((one.page, one.line) for one in told if one.problem.partition(",")[0].split(" ")[0] in changed)
     others = len(told) - sum(found.values())
     row("verify after 10 random lines were edited", "all claims that changed, no other", f"{sum(expected.values())} changed, {sum((found & expected).values())} of them reported, {sum((found - expected).values())} others; {others} problems of other kinds")

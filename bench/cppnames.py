@@ -27,7 +27,7 @@ from typing import NamedTuple, Protocol
 from bench.clangrefs import Reference, many
 from concordance.base.model import FileFacts, Links, Role, Symbol, Trust, unpacked
 from concordance.facts.read import Facts
-from concordance.storeplace import FOLDER
+from concordance.workflow.store_location import FOLDER
 
 _QUALIFIER = re.compile(r"\b\w+::|\s+|\b(?:struct|class|enum|typename)\b")
 _COUNTED = re.compile(r"\+\d+(?=\.|$)")

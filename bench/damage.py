@@ -32,7 +32,7 @@ from typing import NamedTuple
 import concordance
 from concordance import cli
 from concordance.render import manifest
-from concordance.storeplace import FOLDER
+from concordance.workflow.store_location import FOLDER
 
 SAMPLE = Path(__file__).parent.parent / "tests/sample"
 TRIALS, SEED, MOST = 200, 14, 200

@@ -27,11 +27,12 @@ from typing import Any, NamedTuple
 from bench import editrepo, editsteps
 from bench.editsteps import BOOK, EDITS, Desk
 from bench.stored import dump
-from concordance import api, writing
+from concordance import api
 from concordance.base.config import Book
-from concordance.pipeline import quiet
 from concordance.render import manifest
-from concordance.watching import Current
+from concordance.workflow.pipeline import quiet
+from concordance.workflow.stages import pages
+from concordance.workflow.watch.watch import Current
 
 HOME = ".concordance"
 _DEFAULT = Path(HOME, "book")
@@ -153,11 +154,11 @@ class _Kept:
 @contextmanager
 def _forking(always: bool) -> Iterator[None]:
     """Lets two processes make the pages of every update, as they do in a large repository, or of large ones only."""
-    few, writing.FEW = writing.FEW, 0 if always else writing.FEW
+    few, pages.FEW = pages.FEW, 0 if always else pages.FEW
     try:
         yield
     finally:
-        writing.FEW = few
+        pages.FEW = few
 
 
 def _written(root: Path, out: Path, wishes: Book, jobs: int = 1) -> None:

@@ -35,7 +35,7 @@ from concordance.link.languages import python
 from concordance.link.paths.tree import Tree
 from concordance.link.python.module_finder import PythonModules
 from concordance.link.python.stdlib_names import STANDARD
-from concordance.storeplace import FOLDER
+from concordance.workflow.store_location import FOLDER
 
 CORPORA = ("pytorch", "torch-wheel", "django", "numpy")
 _OPTIONS = 0x200 | 0x40 | 0x02 | 0x01  # go on behind a missing header, skip bodies, incomplete, note all directives

@@ -30,7 +30,7 @@ from concordance.collect import walk
 from concordance.facts.fulltext.index import shelves
 from concordance.facts.read import Facts
 from concordance.render import manifest
-from concordance.storeplace import FOLDER
+from concordance.workflow.store_location import FOLDER
 
 FILES = 100  # of the checkout, spread over it, where no number is said
 CHAIN = 8  # kills before a build may end

@@ -26,11 +26,11 @@ from bench import measure
 from concordance.base.config import Book
 from concordance.base.model import Kind, Skip, Symbol
 from concordance.facts.read import Facts
-from concordance.pipeline import quiet
 from concordance.query.index.repository import Index
 from concordance.render import manifest
-from concordance.storeplace import FOLDER
-from concordance.watching import Current
+from concordance.workflow.pipeline import quiet
+from concordance.workflow.store_location import FOLDER
+from concordance.workflow.watch.watch import Current
 
 CONCORD = [sys.executable, "-c", "import sys; from concordance.cli import main; sys.exit(main())"]
 STEPS = ("collect", "learn", "extract", "check", "index", "link", "pass", "store", "pages")

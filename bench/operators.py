@@ -19,7 +19,7 @@ from typing import NamedTuple
 from concordance.base.model import Bridge
 from concordance.facts.links.bridge_rows import bridges_from
 from concordance.facts.read import Facts
-from concordance.storeplace import FOLDER
+from concordance.workflow.store_location import FOLDER
 
 FUNCTIONS = "aten/src/ATen/native/native_functions.yaml"
 DERIVATIVES = "tools/autograd/derivatives.yaml"

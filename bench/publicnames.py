@@ -17,8 +17,8 @@ from pathlib import Path
 
 from concordance.facts.read import Facts
 from concordance.link.python.exports import said_from
-from concordance.naming import SAID, named
-from concordance.storeplace import FOLDER
+from concordance.workflow.stages.public_names import SAID, named
+from concordance.workflow.store_location import FOLDER
 
 _DIRECTIVE = re.compile(r"\s*(?:\.\.|[`~:]{3,}\{?)\s*(?:py:)?([a-z]+)(?:\}|::)\s*(.*)")
 _WHOLE = {"autoclass", "autofunction", "autodata", "autoexception", "automethod", "autoattribute", "class", "function",

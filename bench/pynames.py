@@ -21,7 +21,7 @@ from pathlib import Path
 
 from concordance.base.model import FileFacts, Role, Trust, unpacked
 from concordance.facts.read import Facts
-from concordance.storeplace import FOLDER
+from concordance.workflow.store_location import FOLDER
 
 Spot = tuple[str, int]  # a file and a line
 

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.stored import dump
-from concordance import cli, parallel
+from concordance import cli
+from concordance.workflow.workers import pool as workers_pool
 
 _IGNORED = shutil.ignore_patterns(".concordance")
 
@@ -50,15 +51,15 @@ VARIATIONS = (
 
 def child(arguments: list[str]) -> None:
     """Runs `concord`; the first argument is the seed of the order in which batches are handed out, or 0."""
-    rng, each = random.Random(int(arguments[0])), parallel.each
+    rng, each = random.Random(int(arguments[0])), workers_pool.each
 
-    def shuffled(pool: parallel.Pool, work: Callable[[list[Any]], Any], batches: Iterable[list[Any]]) -> Iterator[Any]:
+    def shuffled(pool: workers_pool.Pool, work: Callable[[list[Any]], Any], batches: Iterable[list[Any]]) -> Iterator[Any]:
         every = list(batches)
         rng.shuffle(every)
         return each(pool, work, every)
 
     if arguments[0] != "0":
-        parallel.each = shuffled
+        workers_pool.each = shuffled
     sys.argv = ["concord", *arguments[1:]]
     cli.main()
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from concordance.base.model import Finding
 from concordance.extract.ruleset import rules
 from concordance.facts.read import Facts
-from concordance.storeplace import FOLDER
+from concordance.workflow.store_location import FOLDER
 
 DRAWN = 20
 AROUND = 3  # lines before and behind

@@ -24,7 +24,7 @@ from urllib.parse import quote
 from bench import measure
 from concordance.facts.read import Facts
 from concordance.render.site.addresses import SiteAddresses
-from concordance.storeplace import FOLDER
+from concordance.workflow.store_location import FOLDER
 
 CONCORD = str(Path(sys.executable).parent / "concord")
 FILES, READERS, EVERY, SECONDS, RATE, QUESTIONS = 300, 200, 5.0, 60.0, 20, 400

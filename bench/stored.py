@@ -21,7 +21,7 @@ from concordance.facts.public_name_codec import PUBLIC, PublicNames
 from concordance.facts.read import Facts
 from concordance.facts.store_delta import untimed
 from concordance.link.python.exports import said_from
-from concordance.naming import SAID
+from concordance.workflow.stages.public_names import SAID
 
 
 def dump(folder: Path) -> dict[str, Any]:

@@ -28,11 +28,11 @@ from typing import NamedTuple
 from concordance.base.config import Config
 from concordance.base.model import Category
 from concordance.facts.read import Facts
-from concordance.pipeline import Build
 from concordance.query.answers import full_name
 from concordance.query.index.reachability import reached, starts_in
 from concordance.query.index.repository import Index
-from concordance.storeplace import FOLDER
+from concordance.workflow.pipeline import Build
+from concordance.workflow.store_location import FOLDER
 
 Pairs = dict[str, set[str]]  # "path::Class.test": source files
 

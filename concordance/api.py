@@ -25,16 +25,16 @@ from concordance.facts.counts import Counts
 from concordance.facts.integrity import lock
 from concordance.facts.integrity.audit import Damage, audit
 from concordance.facts.read import Facts
-from concordance.kept import Kept
-from concordance.memory import Memory
-from concordance.pipeline import GENERATED, Build, Progress, Summary, quiet
 from concordance.query.answers import Answer, Row
 from concordance.query.dispatch import COMMANDS, ask
 from concordance.query.index.repository import Index
 from concordance.query.index.totals import Totals, counted
 from concordance.render import output_folder
 from concordance.render.summary import BookSummary, Compared, Verified
-from concordance.storeplace import check_store, has_store, store_path
+from concordance.workflow.pipeline import GENERATED, Build, Progress, Summary, quiet
+from concordance.workflow.resident import Memory
+from concordance.workflow.store_location import check_store, has_store, store_path
+from concordance.workflow.store_state import Kept
 
 SITE = "site"  # the folder of the site, where none is said
 PATIENCE = 3.0  # seconds that a question waits for a running build, where there is a store to answer from

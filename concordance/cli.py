@@ -77,8 +77,9 @@ def cli() -> None:
 
 
 def _opened(repo: str | None, no_update: bool, store: str | None, yes: bool) -> Repository:
-    from concordance import api, consent, terminal
-    from concordance.storeplace import use_store
+    from concordance import api
+    from concordance.workflow import consent, terminal
+    from concordance.workflow.store_location import use_store
 
     use_store(store)
     repo = consent.root_of(repo, yes)
@@ -141,7 +142,7 @@ def _ask(repository: Repository, command: str, given: dict[str, Any]) -> Answer:
 
 
 def _print(answer: Answer, root: str, as_json: bool) -> None:
-    from concordance import terminal
+    from concordance.workflow import terminal
 
     if as_json:
         click.echo(json.dumps(answer.rows))

@@ -31,7 +31,7 @@ SECTIONS = [
     ("facts: the store", ["facts"]),
     ("link: from names to what they mean", ["link"]),
     ("query: from a question to its answer", ["query"]),
-    ("Right of all stages", ["batch.py", "launch.py", "parallel.py", "linking.py", "pipeline.py", "api.py", "terminal.py", "cli.py"]),
+    ("Right of all stages", ["workflow/stages/extract.py", "workflow/workers/launch.py", "workflow/workers/pool.py", "workflow/stages/link.py", "workflow/pipeline.py", "api.py", "workflow/terminal.py", "cli.py"]),
 ]
 
 

@@ -15,12 +15,13 @@ import golden_files
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from concordance import api, checking
+from concordance import api
 from concordance.base.config import Book, Config
 from concordance.collect import encoding, own_output
-from concordance.pipeline import quiet
 from concordance.render import manifest
 from concordance.render.summary import Problem
+from concordance.workflow import book_check
+from concordance.workflow.pipeline import quiet
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OUR_TAG = re.compile(r'<a id="def-[^"<>]*">|</a>')
@@ -42,7 +43,7 @@ def write(root: Path, out: Path, jobs: int = 1, generated: bool = False) -> Any:
 
 def problems(root: Path, out: Path) -> list[Problem]:
     """What `verify` finds."""
-    return checking.verify(str(root), str(out), Config(jobs=1), lambda done, total: None).problems
+    return book_check.verify(str(root), str(out), Config(jobs=1), lambda done, total: None).problems
 
 
 def contents(out: Path) -> dict[str, bytes]:

@@ -15,10 +15,10 @@ from concordance.base.config import Book, Config
 from concordance.base.model import File, FileFacts, Role, Trust, unpacked
 from concordance.extract.engine import language_of
 from concordance.facts.read import Facts
-from concordance.pipeline import Build
 from concordance.query.answers import qualified
 from concordance.render import manifest
-from concordance.storeplace import FOLDER
+from concordance.workflow.pipeline import Build
+from concordance.workflow.store_location import FOLDER
 
 SAMPLE = Path(__file__).parent / "sample"
 GOLDEN = Path(__file__).parent / "golden"

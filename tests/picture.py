@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from concordance.api import Repository
-from concordance.terminal import table
+from concordance.workflow.terminal import table
 
 PICTURE = Path(__file__).parent.parent / "docs" / "symbols.svg"
 ASKED = "abacus/ledger.py"

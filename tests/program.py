@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from bench.stored import dump as dump
-from concordance import batch
 from concordance.base.model import Entry
 from concordance.facts.integrity import checksums
 from concordance.facts.read import Facts
 from concordance.facts.records import Reading
+from concordance.workflow.stages import extract
 
 TREE = Path(__file__).parent.parent
 CONCORD = str(Path(sys.executable).parent / "concord")
@@ -156,7 +156,7 @@ def bound() -> None:
                 raise OSError(ctypes.get_errno(), "prctl")
 
 
-def read_or_die(job: batch.Job, entries: list[Entry]) -> list[Reading]:
+def read_or_die(job: extract.Job, entries: list[Entry]) -> list[Reading]:
     """Reads files as the program does, but for those whose names say what befalls their readers."""
     for entry in entries:
         name = entry.path.rpartition("/")[2]
@@ -166,7 +166,7 @@ def read_or_die(job: batch.Job, entries: list[Entry]) -> list[Reading]:
             time.sleep(1000)
         elif name == "faulty.py":
             raise RuntimeError("a fault in the program")
-    return batch.read(job, entries)
+    return extract.read(job, entries)
 
 
 def wait_for(what: Callable[[], Any], seconds: float = 120) -> Any:

@@ -9,7 +9,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from concordance import batch, bridging, naming, passing
 from concordance.base.config import Config
 from concordance.base.model import Entry, unpacked
 from concordance.extract.cfamily import macros
@@ -25,7 +24,10 @@ from concordance.facts.records import Linkable, Reading
 from concordance.facts.write import Writer
 from concordance.link.cfamily.resident_tables import Kept
 from concordance.link.linker import Linker
-from concordance.linking import Linking
+from concordance.workflow.stages import bridges as stages_bridges
+from concordance.workflow.stages import extract, public_names
+from concordance.workflow.stages import passes as stages_passes
+from concordance.workflow.stages.link import Linking
 
 
 class _Here(Linking):
@@ -59,8 +61,8 @@ class Book:
         self.moved: dict[int, int] = {}
         (home / "scratch").mkdir(parents=True)
         (home / "kept").mkdir()
-        batch.keep_macros(str(home / "scratch"), macros.merge([]))
-        self.job = batch.Job(str(self.root), Config(), str(home / "cache"), "", "cpp", str(home / "scratch"))
+        extract.keep_macros(str(home / "scratch"), macros.merge([]))
+        self.job = extract.Job(str(self.root), Config(), str(home / "cache"), "", "cpp", str(home / "scratch"))
         self._write(files)
         self._bring_up(home / "kept", {**files}, set(), fresh=True)
 
@@ -98,7 +100,7 @@ class Book:
     def _read(self, path: str, text: str) -> Reading:
         if (path, text) not in self.known:
             entry = Entry(path, len(text.encode()), 1)
-            self.known[path, text] = batch.of_bytes(self.job, entry, text.encode())[0]
+            self.known[path, text] = extract.of_bytes(self.job, entry, text.encode())[0]
         return self.known[path, text]
 
     def _bring_up(self, folder: Path, changed: Mapping[str, str], gone: set[str], fresh: bool) -> None:
@@ -114,15 +116,15 @@ class Book:
                 work.all()
             else:
                 work.changed()
-            join = bridging.run if work.whole else bridging.update
+            join = stages_bridges.run if work.whole else stages_bridges.update
             writer.index()
             bridges = join(writer, str(self.root), Config().roots, _raise)
             if work.whole:
-                passing.run(writer, bridges.every)
-                naming.run(writer)
+                stages_passes.run(writer, bridges.every)
+                public_names.run(writer)
             else:
-                passing.update(writer, work.refiled, bridges.gone, bridges.come)
-                naming.update(writer, work.refiled)
+                stages_passes.update(writer, work.refiled, bridges.gone, bridges.come)
+                public_names.update(writer, work.refiled)
             if not fresh:
                 self.linked, self.moved = work.linked or set(), writer.moved
                 self.rows, self.tables = (work.rows, work.kept) if self.keeps else (None, None)
@@ -159,7 +161,7 @@ def said(folder: Path) -> dict[str, list[Any]]:
         passes += [("layer", names[one], s) for one, s in standings_from(facts.passed("layers")).items()]
         passes += [("group", names[k], sorted(names[o] for o in m)) for k, m in clusters_from(facts.passed("clusters"))]
         passes += [("rank", *row) for row in facts.ranks().items()]
-        passes += [("offered", facts.passed(naming.SAID)), ("public", facts.passed(PUBLIC))]
+        passes += [("offered", facts.passed(public_names.SAID)), ("public", facts.passed(PUBLIC))]
         near = {path: tests.of(base) for base, path in names.items() if "#" not in path}
         passes += [("tests", p, [(names[t], n) for t, n in one.near], one.farther) for p, one in near.items()]
         return {

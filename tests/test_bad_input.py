@@ -19,11 +19,11 @@ import program
 import pytest
 from program import age, ask, build, concord, crowd, dump, git, ledger, write
 
-from concordance import batch
 from concordance.base.config import Config
 from concordance.extract import engine
 from concordance.facts.read import Facts
-from concordance.pipeline import Build
+from concordance.workflow.pipeline import Build
+from concordance.workflow.stages import extract
 
 # The path
 
@@ -252,7 +252,7 @@ def test_links(folder: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def reads_or_dies(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "read", program.read_or_die)
+    monkeypatch.setattr(extract, "read", program.read_or_die)
 
 
 @pytest.mark.usefixtures("reads_or_dies")

@@ -17,8 +17,8 @@ from concordance.base.config import Config
 from concordance.base.model import Trust
 from concordance.facts.links.bridge_rows import bridges_from
 from concordance.facts.read import Facts
-from concordance.pipeline import Build
-from concordance.storeplace import FOLDER
+from concordance.workflow.pipeline import Build
+from concordance.workflow.store_location import FOLDER
 
 CASES = sorted((Path(__file__).parent / "cases" / "bridges").rglob("*.md"))
 

@@ -17,9 +17,9 @@ import program
 import pytest
 from program import build, write
 
-from concordance import parallel, scratch
 from concordance.base.errors import NoPermission, StoreFailed
 from concordance.facts.integrity import lock
+from concordance.workflow.workers import pool, temp_folder
 
 # Runs a script in a process that has no thread but its first, which a test run need not have.
 PRELUDE = """
@@ -240,10 +240,10 @@ def _hostile(item: str) -> str:
 
 def test_what_is_done_without_workers_is_bounded() -> None:
     before = resource.getrlimit(resource.RLIMIT_AS)
-    good, endless, large, last = parallel.here(_hostile, ["good", "endless", "large", "last"], 0.05)
+    good, endless, large, last = pool.here(_hostile, ["good", "endless", "large", "last"], 0.05)
     assert (good, last) == ("good", "last")
-    assert isinstance(endless, parallel.Failed)
-    assert isinstance(large, parallel.Failed)
+    assert isinstance(endless, pool.Failed)
+    assert isinstance(large, pool.Failed)
     assert (endless.item, endless.reason) == ("endless", "its reader did not end within 0 s")
     assert (large.item, large.reason) == ("large", "its reader failed: MemoryError: ")
     assert resource.getrlimit(resource.RLIMIT_AS) == before
@@ -268,12 +268,12 @@ def test_temporary_folders_of_dead_runs(tmp_path: Path, monkeypatch: pytest.Monk
     os.utime(empty, (time.time() - 100, time.time() - 100))
     (tmp_path / "concordance-linklink").symlink_to(outside)
     (tmp_path / "concordance-notes").mkdir()
-    with scratch.folder() as alive:
+    with temp_folder.folder() as alive:
         assert not dead.exists()
         assert not old.exists()
         assert not empty.exists()
         assert new.exists()
-        with scratch.folder():
+        with temp_folder.folder():
             assert Path(alive).exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["concordance-linklink", "concordance-new_new_", "concordance-notes", "outside"]
     assert (outside / "kept").exists()

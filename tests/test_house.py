@@ -27,7 +27,7 @@ FENCES = {  # module: where it may be imported
     "socket": ("serve",),
     "asyncio": ("serve",),
 }
-BROAD = ("extract/engine.py", "parallel.py", "forked.py", "pipeline.py", "watching.py", "serve/server.py", "serve/reader.py",
+BROAD = ("extract/engine.py", "workflow/workers/pool.py", "workflow/workers/forked.py", "workflow/pipeline.py", "workflow/watch/watch.py", "serve/server.py", "serve/reader.py",
          "cli.py")  # fmt: skip
 MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 

@@ -20,8 +20,8 @@ from concordance.facts.cache import Cache
 from concordance.facts.fulltext import index
 from concordance.facts.integrity import checksums
 from concordance.facts.read import Facts
-from concordance.pipeline import Build, Summary
 from concordance.query.index.repository import Index
+from concordance.workflow.pipeline import Build, Summary
 
 
 def run(folder: Path) -> Summary:
@@ -92,7 +92,7 @@ def test_a_store_that_was_moved_reads_nothing_again(repo: Path, tmp_path: Path) 
 
 
 def test_times_of_many_files_are_renewed(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("concordance.pipeline.HASHED", 1)
+    monkeypatch.setattr("concordance.workflow.pipeline.HASHED", 1)
     run(repo)
     age(repo, 30)
     assert run(repo).read == 0

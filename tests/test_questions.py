@@ -583,7 +583,7 @@ def test_people_see_a_table(made: Path) -> None:
 def test_a_table_has_links_and_colours(repository: Repository, made: Path) -> None:
     from rich.console import Console
 
-    from concordance.terminal import table
+    from concordance.workflow.terminal import table
 
     for command, asked in (("define", "pkg.Tree"), ("refs", "Tree"), ("callers", "app.main"), ("imports", "app.py"), ("importers", "pkg/core.py")):
         console = Console(file=io.StringIO(), force_terminal=True, width=200)

@@ -12,13 +12,14 @@ import pytest
 from program import TREE, write
 
 from bench import editrepo
-from concordance import api, writing
+from concordance import api
 from concordance.base import plugins
 from concordance.base.config import Book
 from concordance.facts.page_reads import Subject
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.query.pages import PAGES
+from concordance.workflow.stages import pages
 
 Opened = Callable[[], Index]
 
@@ -78,7 +79,7 @@ def test_nor_on_pages_that_were_begun_while_nobody_listened(opened: Opened) -> N
     chance = random.Random(5)
     for subject in chance.sample(subjects, 60):
         index = opened()
-        writing._look_around(index, [subject])
+        pages._look_around(index, [subject])
         again = _read(index, subject)
         assert again == _read(opened(), subject), subject
 
@@ -88,7 +89,7 @@ def test_a_page_that_was_looked_at_before_workers_were_forked_is_made_again(
 ) -> None:
     """A page made beforehand, for what it asks of the whole, left its result to the worker without what it had read."""
     monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(writing, "FEW", 0)  # workers are forked for every update, as for one of many pages
+    monkeypatch.setattr(pages, "FEW", 0)  # workers are forked for every update, as for one of many pages
     root, out = tmp_path / "repo", tmp_path / "repo/.concordance/book"
     weird = "def weird():\n    return 1\n"
     write(root, {f"p{n % 6}/m{n}.py": f"def f{n}():\n    return {n}\n" for n in range(60)})

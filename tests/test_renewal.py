@@ -13,11 +13,9 @@ from program import write
 
 from bench import editrepo, edits
 from bench.editsteps import EDITS, Desk
-from concordance import writing
 from concordance.base.config import Book
 from concordance.facts.read import Facts
 from concordance.facts.store_delta import Aspect, untimed
-from concordance.pipeline import quiet
 from concordance.query.folders import folders
 from concordance.query.index.census import Census
 from concordance.query.index.repository import Index
@@ -26,7 +24,9 @@ from concordance.query.index.updates.refresh import renew
 from concordance.query.index.updates.tables import digests
 from concordance.query.names import lexicon, shards
 from concordance.query.search.related_files import Neighbours
-from concordance.watching import Current
+from concordance.workflow.pipeline import quiet
+from concordance.workflow.stages import pages
+from concordance.workflow.watch.watch import Current
 
 # Edits that leave the files as many as they are, and those that give symbols other names and ids most of all.
 WHAT = (*("add", "drop", "rename") * 3, *("signature", "body", "top", "docstring", "exports", "bases", "decorate"),
@@ -116,7 +116,7 @@ def test_an_index_that_goes_on_is_a_new_one(
         went.append((index, renew(index, facts)))
         return went[-1][1]
 
-    monkeypatch.setattr(writing, "renew", heard)
+    monkeypatch.setattr(pages, "renew", heard)
     chance, one = random.Random(seed), bench(seed)
     one.run([], False)  # puts the repository back
     desk = Desk(one.root, 10_000)

@@ -12,7 +12,6 @@ from typing import Any
 import cases
 import pytest
 
-from concordance import pipeline, storeplace
 from concordance.base.config import Config
 from concordance.base.errors import ToolFailed
 from concordance.base.model import Rule, unpacked
@@ -21,6 +20,7 @@ from concordance.extract import ruff_rules
 from concordance.extract.engine import extract, readers
 from concordance.extract.ruleset import OWN, checked, rules
 from concordance.facts.read import Facts
+from concordance.workflow import pipeline, store_location
 
 HOME = cases.HOME / "rules"
 RULES = list(rules().values())
@@ -115,7 +115,7 @@ def _built(root: Path) -> tuple[list[str], dict[str, list[str]], dict[str, str]]
     pipeline.Build(
         str(root), Config(jobs=1), lambda step, done, total, word: said.append(word) if step == "say" else None
     ).run()
-    with Facts(str(root / storeplace.FOLDER)) as facts:
+    with Facts(str(root / store_location.FOLDER)) as facts:
         found = {file.path: [f.by for f in facts.findings(file.path)] for file in facts.files()}
         return said, {path: by for path, by in found.items() if by}, facts.meta()
 

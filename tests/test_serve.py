@@ -24,7 +24,7 @@ import program
 import pytest
 from program import concord, started
 
-from concordance import api, serving
+from concordance import api
 from concordance.base import forks, plugins
 from concordance.base.errors import ConcordanceError, StoreBroken, UserError
 from concordance.facts.store import Store
@@ -37,6 +37,7 @@ from concordance.serve.http_api import answered
 from concordance.serve.messages import Found, Question, framed, next_question
 from concordance.serve.reader import Desk
 from concordance.serve.reader_pool import PAGE, SEARCH, Crew
+from concordance.workflow.watch import server_processes
 
 LONG = 60  # seconds, on a machine that has other work
 SAMPLE = golden_files.SAMPLE
@@ -626,7 +627,7 @@ def test_wrong_places_are_told(own: Path, tmp_path: Path) -> None:
 def test_a_build_leaves_the_front_page_that_a_reader_would_make(own: Path) -> None:
     api.book(str(own), jobs=1)
     for live in (False, True):
-        desk = Desk(str(own), str(own / ".concordance"), partial(serving.wishes_of, str(own)), {}, live)
+        desk = Desk(str(own), str(own / ".concordance"), partial(server_processes.wishes_of, str(own)), {}, live)
         opened = desk.answer(Question("renew"))
         kept = front_page.kept(str(own), opened.version, live)
         assert kept is not None
@@ -640,7 +641,7 @@ def test_a_build_leaves_the_front_page_that_a_reader_would_make(own: Path) -> No
 
 def test_a_fault_of_ours_is_an_answer(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     api.build(str(own), 1)
-    desk = Desk(str(own), str(own / ".concordance"), partial(serving.wishes_of, str(own)), {}, False)
+    desk = Desk(str(own), str(own / ".concordance"), partial(server_processes.wishes_of, str(own)), {}, False)
     assert desk.answer(Question("page", b"index.html")).status == 503
     desk.answer(Question("renew"))
 

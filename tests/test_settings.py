@@ -26,7 +26,7 @@ from concordance.base.model import Entry, Skip
 from concordance.base.toml_lines import key_lines
 from concordance.collect.path_patterns import Patterns, chosen
 from concordance.extract import ruleset
-from concordance.pipeline import quiet
+from concordance.workflow.pipeline import quiet
 
 ROOT = Path(__file__).parent.parent
 FILES = {

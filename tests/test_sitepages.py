@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from concordance.base.blocks import Graph, Page, Plot, Ref, Table, Text, Tile, To, Treemap
 from concordance.base.config import Book, Config
-from concordance.pipeline import Build
 from concordance.query.index import history as index_history
 from concordance.query.index.repository import Index
 from concordance.query.pages import file as file_page
@@ -23,6 +22,7 @@ from concordance.render.diagrams.bar_chart import plot
 from concordance.render.diagrams.treemap import HEIGHT, WIDTH, areas, treemap
 from concordance.render.formats import html, markdown
 from concordance.render.site.addresses import MarkdownAddresses, SiteAddresses
+from concordance.workflow.pipeline import Build
 
 
 def _commit(root: Path, day: str, author: str, **files: str) -> None:

@@ -21,7 +21,7 @@ from program import age, build, dump, git, ledger, write
 from concordance.base.config import Config
 from concordance.facts.fulltext import index
 from concordance.facts.read import Facts
-from concordance.pipeline import Build, Summary
+from concordance.workflow.pipeline import Build, Summary
 
 
 def rebuilt(folder: Path) -> dict[str, object]:

@@ -12,9 +12,10 @@ import program
 import pytest
 from program import CONCORD, concord, environment
 
-from concordance import api, consent, storeplace
+from concordance import api
 from concordance.base.errors import NoPermission, UserError
-from concordance.storeplace import check_store, make_store, store_path
+from concordance.workflow import consent, store_location
+from concordance.workflow.store_location import check_store, make_store, store_path
 
 
 def _listing(folder: Path) -> dict[str, int]:
@@ -55,7 +56,7 @@ def test_a_repository_that_may_only_be_read(repo: Path, tmp_path: Path) -> None:
 
 
 def test_the_book_is_beside_the_store(plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(storeplace.VARIABLE, str(tmp_path / "store"))
+    monkeypatch.setenv(store_location.VARIABLE, str(tmp_path / "store"))
     _, written = api.book(str(plain), jobs=1)
     assert written.out == str(tmp_path / "store/book")
     assert not api.check(str(plain), jobs=1).is_stale
@@ -66,7 +67,7 @@ def test_the_book_is_beside_the_store(plain: Path, tmp_path: Path, monkeypatch: 
 def test_a_store_of_another_repository_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     one.mkdir(), other.mkdir()
-    monkeypatch.setenv(storeplace.VARIABLE, str(tmp_path / "store"))
+    monkeypatch.setenv(store_location.VARIABLE, str(tmp_path / "store"))
     assert make_store(str(one)) == make_store(str(one)) == str(tmp_path / "store")
     assert make_store(str(one), "generated") == str(tmp_path / "store/generated")
     for refuses in (make_store, check_store):
@@ -77,14 +78,14 @@ def test_a_store_of_another_repository_is_refused(tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize("place", ["", "docs", "docs/store", ".concordance/deep"])
 def test_a_store_inside_of_its_repository_is_refused(plain: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     (plain / "docs").mkdir()
-    monkeypatch.setenv(storeplace.VARIABLE, str(plain / place))
+    monkeypatch.setenv(store_location.VARIABLE, str(plain / place))
     with pytest.raises(UserError, match="inside the repository"):
         make_store(str(plain))
     assert sorted(os.listdir(plain)) == ["a.py", "docs"]
 
 
 def test_its_own_folder_may_be_named(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(storeplace.VARIABLE, str(plain / ".concordance"))
+    monkeypatch.setenv(store_location.VARIABLE, str(plain / ".concordance"))
     assert os.listdir(make_store(str(plain))) == [".gitignore"]
 
 
@@ -93,7 +94,7 @@ def test_a_folder_with_files_of_others_is_no_place_for_a_store(
     plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     program.write(tmp_path / "store", {name: "years of work"})
-    monkeypatch.setenv(storeplace.VARIABLE, str(tmp_path / "store"))
+    monkeypatch.setenv(store_location.VARIABLE, str(tmp_path / "store"))
     with pytest.raises(UserError, match=f"did not write \\({name}\\)"):
         make_store(str(plain))
     assert os.listdir(tmp_path / "store") == [name]
@@ -103,7 +104,7 @@ def test_the_owner_is_not_written_through_a_link(plain: Path, tmp_path: Path, mo
     (tmp_path / "store").mkdir()
     (tmp_path / "victim").write_text("precious")
     (tmp_path / "store/repository").symlink_to(tmp_path / "victim")
-    monkeypatch.setenv(storeplace.VARIABLE, str(tmp_path / "store"))
+    monkeypatch.setenv(store_location.VARIABLE, str(tmp_path / "store"))
     with pytest.raises(NoPermission, match="cannot be read"):
         make_store(str(plain))
     assert (tmp_path / "victim").read_text() == "precious"

@@ -21,13 +21,14 @@ import program
 import pytest
 from program import concord, git, processes, started, wait_for, write
 
-from concordance import api, following, watching
+from concordance import api
 from concordance.base.config import Book
 from concordance.base.errors import NotARepository, StoreFailed
 from concordance.base.model import Skip
 from concordance.collect import relist, walk
-from concordance.following import Notified, Polled
-from concordance.watching import Current, Update, Watch
+from concordance.workflow.watch import file_watcher, watch
+from concordance.workflow.watch.file_watcher import Notified, Polled
+from concordance.workflow.watch.watch import Current, Update, Watch
 
 LONG = 120  # seconds, on a machine that has other work
 
@@ -116,13 +117,13 @@ def test_lists_that_need_a_walk(repo: Path) -> None:
 
 
 @pytest.fixture
-def followed(repo: Path) -> Iterator[Callable[[], following.Changes]]:
+def followed(repo: Path) -> Iterator[Callable[[], file_watcher.Changes]]:
     """A repository with a book in `docs` that is followed; called, it gives the next changes."""
     write(repo, {".gitignore": "*.o\nbuild/\n", "build/made.py": "", "docs/guide.md": "# Guide\n"})
     (repo / "elsewhere").symlink_to(repo.parent)
     follower = Notified(str(repo), str(repo / "docs"))
 
-    def following_changes() -> following.Changes:
+    def following_changes() -> file_watcher.Changes:
         while True:
             found = follower.changes(LONG)
             if found.paths or found.whole:
@@ -132,7 +133,7 @@ def followed(repo: Path) -> Iterator[Callable[[], following.Changes]]:
     follower.close()
 
 
-def test_files_are_followed(repo: Path, followed: Callable[[], following.Changes]) -> None:
+def test_files_are_followed(repo: Path, followed: Callable[[], file_watcher.Changes]) -> None:
     (repo / "a.py").write_text("def other(): pass\n")
     assert followed() == ({"a.py"}, False)
     os.replace(repo / "plain.cpp", repo / "lib/other.cpp")
@@ -143,7 +144,7 @@ def test_files_are_followed(repo: Path, followed: Callable[[], following.Changes
     assert followed() == ({"docs/guide.md"}, False)
 
 
-def test_new_folders_are_followed(repo: Path, followed: Callable[[], following.Changes]) -> None:
+def test_new_folders_are_followed(repo: Path, followed: Callable[[], file_watcher.Changes]) -> None:
     (repo / "new/deep").mkdir(parents=True)
     assert followed().whole
     (repo / "new/deep/a.py").write_text("")
@@ -155,7 +156,7 @@ def test_new_folders_are_followed(repo: Path, followed: Callable[[], following.C
     assert followed() == ({"lib/again.py"}, False)
 
 
-def test_what_is_not_ours_to_follow(repo: Path, followed: Callable[[], following.Changes]) -> None:
+def test_what_is_not_ours_to_follow(repo: Path, followed: Callable[[], file_watcher.Changes]) -> None:
     """What git ignores, git's own work, the store, pages, and what is behind a link."""
     (repo / "build/made.py").write_text("x = 1\n")
     (repo.parent / "outside.py").write_text("x = 1\n")
@@ -176,19 +177,19 @@ def test_what_is_not_ours_to_follow(repo: Path, followed: Callable[[], following
     ],
     ids=str,
 )
-def test_git_is_followed(repo: Path, followed: Callable[[], following.Changes], command: tuple[str, ...]) -> None:
+def test_git_is_followed(repo: Path, followed: Callable[[], file_watcher.Changes], command: tuple[str, ...]) -> None:
     git(repo, *command)
     assert followed() == (set(), True)
 
 
-def test_rules_of_git_are_followed(repo: Path, followed: Callable[[], following.Changes]) -> None:
+def test_rules_of_git_are_followed(repo: Path, followed: Callable[[], file_watcher.Changes]) -> None:
     (repo / ".gitignore").write_text("*.o\n")
     assert followed().whole
     (repo / "build/made.py").write_text("x = 2\n")  # no longer ignored
     assert followed().paths == {"build/made.py"}
 
 
-def test_a_name_that_is_no_text(repo: Path, followed: Callable[[], following.Changes]) -> None:
+def test_a_name_that_is_no_text(repo: Path, followed: Callable[[], file_watcher.Changes]) -> None:
     with open(os.fsencode(repo) + b"/caf\xe9.py", "w"):
         pass
     assert followed().whole
@@ -203,7 +204,7 @@ def test_a_work_tree_beside_its_repository(repo: Path, tmp_path: Path) -> None:
 
 
 def test_without_notifications_the_disk_is_looked_at(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following, "POLL", 0.05)
+    monkeypatch.setattr(file_watcher, "POLL", 0.05)
     follower = Polled(lambda: walk.walked(str(repo)))
     assert not follower.changes(0.2).whole
     (repo / "new.py").write_text("")
@@ -330,13 +331,13 @@ def test_settings_that_change(repo: Path) -> None:
 
 
 def test_polled(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following, "POLL", 0.05)
+    monkeypatch.setattr(file_watcher, "POLL", 0.05)
     assert len(_watched(repo, lambda: (repo / "new.py").write_text(""), poll=True)) == 2
 
 
 def test_no_notifications(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following, "POLL", 0.05)
-    monkeypatch.setattr(watching, "Notified", _Limited)
+    monkeypatch.setattr(file_watcher, "POLL", 0.05)
+    monkeypatch.setattr(watch, "Notified", _Limited)
     said, updates = [], []
 
     def tell(update: Update) -> None:
@@ -381,7 +382,7 @@ def test_errors_are_said_once_and_the_work_goes_on(repo: Path, monkeypatch: pyte
         (repo / "new.py").write_text("")
 
     monkeypatch.setattr(api, "book", failing)
-    monkeypatch.setattr(watching, "AGAIN", 0.05)
+    monkeypatch.setattr(watch, "AGAIN", 0.05)
     current = Current(
         str(repo), None, Book, 1, lambda step, done, total, word: said.append(word) if step == "say" else None
     )

@@ -14,7 +14,7 @@ from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.query.sections.structure import plain_files
 from concordance.render.site.addresses import SiteAddresses
-from concordance.storeplace import FOLDER
+from concordance.workflow.store_location import FOLDER
 
 VOID = frozenset(("br", "hr", "img", "input", "link", "meta", "wbr"))
 KINDS = ("concordance.query.pages", "concordance.query.site_pages")

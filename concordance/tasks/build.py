@@ -7,14 +7,15 @@ import time
 
 import click
 
-from concordance import api, consent, options, terminal
+from concordance import api
+from concordance.workflow import book_options, consent, terminal
 
 
 @click.command("build")
 @click.argument("repo", required=False, type=click.Path(readable=False))
-@options.of_a_book
-@options.with_store
-@options.YES
+@book_options.of_a_book
+@book_options.with_store
+@book_options.YES
 @click.option(
     "--format", "form", type=click.Choice(("markdown", "html")), default="markdown", show_default=True,
     help="Write the book in Markdown, or as a site for browsers (default folder: .concordance/site).",
@@ -23,7 +24,7 @@ from concordance import api, consent, options, terminal
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("--verbose", "-v", is_flag=True, help="Say how long each step took.")
 def command(
-    repo: str | None, wishes: options.Wishes, yes: bool, form: str, no_book: bool, as_json: bool, verbose: bool
+    repo: str | None, wishes: book_options.Wishes, yes: bool, form: str, no_book: bool, as_json: bool, verbose: bool
 ) -> None:
     """Read every file of a repository, store what each says, and write the book of it.
 

@@ -6,13 +6,14 @@ import json
 
 import click
 
-from concordance import api, options, terminal
+from concordance import api
+from concordance.workflow import book_options, terminal
 
 
 @click.command("diff")
 @click.argument("revisions", metavar="[REV1 [REV2]]", nargs=-1)
-@options.REPO
-@options.with_store
+@book_options.REPO
+@book_options.with_store
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
 @click.option("--no-update", is_flag=True, help="Do not bring the store up to date first.")
 def command(revisions: tuple[str, ...], repo: str | None, as_json: bool, no_update: bool) -> None:

@@ -24,7 +24,7 @@ from concordance.facts.store import Store
 from concordance.serve import front_page, listener
 from concordance.serve import server as serve_server
 from concordance.serve.reader_pool import End
-from concordance.storeplace import check_store, use_store
+from concordance.workflow.store_location import check_store, use_store
 
 _GRACE = 10.0  # seconds that the process that keeps the store current may take to end
 

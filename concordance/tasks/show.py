@@ -6,14 +6,15 @@ import json
 
 import click
 
-from concordance import api, consent, options, terminal
+from concordance import api
+from concordance.workflow import book_options, consent, terminal
 
 
 @click.command("show")
 @click.argument("asked", metavar="PATH|NAME")
-@options.REPO
-@options.with_store
-@options.YES
+@book_options.REPO
+@book_options.with_store
+@book_options.YES
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
 @click.option("--no-update", is_flag=True, help="Answer from the store as it is.")
 def command(asked: str, repo: str | None, as_json: bool, no_update: bool, yes: bool) -> None:

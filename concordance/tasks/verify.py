@@ -7,12 +7,13 @@ import sys
 
 import click
 
-from concordance import api, options, terminal
+from concordance import api
+from concordance.workflow import book_options, terminal
 
 
 @click.command("verify")
-@options.REPO
-@options.with_store
+@book_options.REPO
+@book_options.with_store
 @click.option("--out", type=click.Path(), help="The folder of the book (default: .concordance/book in the repository).")
 @click.option("--jobs", type=click.IntRange(1), help="Worker processes (default: one for each core).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")

@@ -6,21 +6,22 @@ import json
 
 import click
 
-from concordance import consent, options, terminal, watching
+from concordance.workflow import book_options, consent, terminal
+from concordance.workflow.watch import watch
 
 
 @click.command("watch")
 @click.argument("repo", required=False, type=click.Path(readable=False))
-@options.of_a_book
-@options.with_store
-@options.YES
+@book_options.of_a_book
+@book_options.with_store
+@book_options.YES
 @click.option(
     "--poll", is_flag=True, help="Look every few seconds: for a disk that notifies of nothing, as a network's."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each update.")
 @click.option("--verbose", "-v", is_flag=True, help="Name every page, and say how long each step took.")
 def command(
-    repo: str | None, wishes: options.Wishes, yes: bool, poll: bool, as_json: bool, verbose: bool
+    repo: str | None, wishes: book_options.Wishes, yes: bool, poll: bool, as_json: bool, verbose: bool
 ) -> None:
     """Bring the store and the book up to date whenever a file or the branch changes, until Ctrl-C.
 
@@ -33,13 +34,13 @@ def command(
         consent.ask_first(folder, yes)
     with terminal.Bar() as bar:
 
-        def tell(update: watching.Update) -> None:
+        def tell(update: watch.Update) -> None:
             bar.clear()
             if as_json:
-                click.echo(json.dumps(watching.as_row(update)))
+                click.echo(json.dumps(watch.as_row(update)))
             else:
                 done = (update.summary, update.book, update.seconds, update.is_first)
                 terminal.print_update(folder, *done, verbose)
 
-        current = watching.Current(folder, wishes.out, lambda: wishes.of(folder), wishes.jobs, bar.show)
-        watching.Watch(current, poll, tell).run()
+        current = watch.Current(folder, wishes.out, lambda: wishes.of(folder), wishes.jobs, bar.show)
+        watch.Watch(current, poll, tell).run()

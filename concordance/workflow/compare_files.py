@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from concordance import batch, forked
 from concordance.base.config import Config
 from concordance.base.errors import Unreadable
 from concordance.base.model import Entry, FileFacts, Skip
@@ -24,6 +23,8 @@ from concordance.query.diff.dependencies import waits
 from concordance.query.diff.moves import Gone
 from concordance.query.diff.symbol_pairs import Changed, differs, paired
 from concordance.query.diff.symbols import Part, digests, outside, parts, split
+from concordance.workflow.stages import extract
+from concordance.workflow.workers import forked
 
 
 class Work(NamedTuple):
@@ -64,7 +65,7 @@ class Desk:
     root: str
     sides: tuple[Side, Side]
     config: Config
-    jobs: tuple[batch.Job, ...] = ()
+    jobs: tuple[extract.Job, ...] = ()
 
     @cached_property
     def blobs(self) -> Blobs:
@@ -155,12 +156,12 @@ def _half(desk: Desk, side: int, entry: Entry | None) -> _Half | None:
             data = desk.data(side, entry)
     except Unreadable as error:
         entry = entry._replace(skip=Skip.UNREADABLE, note=error.reason)
-    reading, text = batch.of_bytes(desk.jobs[side], entry, data)
+    reading, text = extract.of_bytes(desk.jobs[side], entry, data)
     if not reading.packed:
         return _Half(Read(reading.file), FileFacts(), "", frozenset(), None)
     facts, file = unpack(reading.packed), reading.file
     imports = tuple((one, waits(one, facts.scopes)) for one in facts.imports)
     findings = tuple(one for one in facts.findings if one.everywhere or file.category not in ruleset.TRIALS)
     tests = frozenset(test_detection.places(facts, file.language, file.category, file.path))
-    fresh = None if reading.cached or not reading.key else (reading.key, batch.kept(reading))
+    fresh = None if reading.cached or not reading.key else (reading.key, extract.kept(reading))
     return _Half(Read(file, imports, findings, len(facts.symbols), facts.doc.strip()), facts, text, tests, fresh)

@@ -10,7 +10,6 @@ import os
 from array import array
 from collections.abc import Callable, Iterator
 
-from concordance import forked, parallel
 from concordance.base.blocks import Ref, To
 from concordance.base.config import Config
 from concordance.base.errors import UserError
@@ -19,6 +18,7 @@ from concordance.render import manifest
 from concordance.render.addresses import Addresses, claims_of
 from concordance.render.summary import Problem, Verified
 from concordance.render.verify import Checked, Checker, Ground
+from concordance.workflow.workers import forked, pool
 
 BATCH = 1_000_000  # bytes of pages
 
@@ -65,10 +65,10 @@ def _checked(
     pages: list[str], ground: Ground, config: Config, progress: Callable[[int, int], None]
 ) -> Iterator[tuple[tuple[str, ...], Checked]]:
     """Checks pages in parallel."""
-    batches = parallel.batches(pages, lambda page: ground.written[page].size, BATCH)
+    batches = pool.batches(pages, lambda page: ground.written[page].size, BATCH)
     done = 0
     for result in forked.each(Checker(ground), _named, batches, config.jobs, config.patience):
-        if isinstance(result, parallel.Failed):
+        if isinstance(result, pool.Failed):
             problem = Problem(result.item, 0, "", f"the page could not be checked: {result.reason}")
             yield (result.item,), Checked([problem])
             done += 1

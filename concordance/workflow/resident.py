@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from concordance.facts.page_reads import PageNotes, Subject
-from concordance.kept import Kept
 from concordance.query.index.repository import Index
 from concordance.render.addresses import Addresses
 from concordance.render.folder_listing import Shelf
+from concordance.workflow.store_state import Kept
 
 
 @dataclass

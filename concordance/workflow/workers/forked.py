@@ -13,9 +13,9 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
-from concordance import parallel
 from concordance.base import forks
-from concordance.parallel import Failed, Item, Result
+from concordance.workflow.workers import pool as workers_pool
+from concordance.workflow.workers.pool import Failed, Item, Result
 
 
 @cache
@@ -49,11 +49,11 @@ def _start() -> None:
 
 
 @contextmanager
-def _workers(laid: object, jobs: int, patience: float) -> Iterator[parallel.Pool | None]:
+def _workers(laid: object, jobs: int, patience: float) -> Iterator[workers_pool.Pool | None]:
     """Workers that have something on their desk; None where none can be forked."""
     _desks()[:] = [laid]
     gc.freeze()  # what is not touched by the collector stays shared with the workers
-    pool = parallel.Pool(jobs, _start, [], lambda items: patience * (1 + len(items)), lambda dead, items: None, True)
+    pool = workers_pool.Pool(jobs, _start, [], lambda items: patience * (1 + len(items)), lambda dead, items: None, True)
     try:
         yield pool if pool.begin() else None
         pool.close()
@@ -75,4 +75,4 @@ def each(
         return
     every = chain([first], source)
     with _workers(laid, jobs, patience) as pool:
-        yield from parallel.batches_here(work, every, patience) if pool is None else parallel.each(pool, work, every)
+        yield from workers_pool.batches_here(work, every, patience) if pool is None else workers_pool.each(pool, work, every)

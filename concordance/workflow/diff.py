@@ -14,14 +14,12 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from concordance import batch, forked, parallel
 from concordance.base.config import Config, cache_folder
 from concordance.base.errors import ToolFailed, Unreadable
 from concordance.base.model import Entry, Finding, Import, Skip
 from concordance.collect import ruff
 from concordance.collect.classify import header_language
 from concordance.collect.revisions import Side, differing, is_same, sides
-from concordance.comparing import Compared, Desk, Scanned, Work, compare, macro_endings, scan
 from concordance.extract import ruff_rules, ruleset
 from concordance.extract.cfamily import macros
 from concordance.facts import code_versions
@@ -31,7 +29,10 @@ from concordance.query.diff.comparison import Comparison, FilePair, Read, Unread
 from concordance.query.diff.dependencies import waits
 from concordance.query.diff.moves import Gone
 from concordance.query.index.repository import Index
-from concordance.scratch import folder as own_folder
+from concordance.workflow.compare_files import Compared, Desk, Scanned, Work, compare, macro_endings, scan
+from concordance.workflow.stages import extract
+from concordance.workflow.workers import forked, pool
+from concordance.workflow.workers.temp_folder import folder as own_folder
 
 BATCH_BYTES = 200_000
 _MANY = 5000  # files on one side only, above which their lines are not kept
@@ -107,22 +108,22 @@ class _Comparer:
                 if entry.path.endswith(endings) or (alone and entry.path not in taken):
                     items.append((side, entry))
         found: list[Scanned] = []
-        batches = parallel.batches(items, lambda item: item[1].size, 4 * BATCH_BYTES)
+        batches = pool.batches(items, lambda item: item[1].size, 4 * BATCH_BYTES)
         for result in forked.each(desk, scan, batches, self.config.jobs, self.config.patience):
-            if not isinstance(result, parallel.Failed):  # comparing it says what is wrong with it
+            if not isinstance(result, pool.Failed):  # comparing it says what is wrong with it
                 found += result
         return found
 
     def _job(
         self, scratch: str, side: Side, number: int, scanned: list[Scanned], shared: list[macros.Learned]
-    ) -> batch.Job:
+    ) -> extract.Job:
         """What reading needs to know of a side."""
         own = [row.learned for row in scanned if row.side == number]
         folder = os.path.join(scratch, str(number))
         os.mkdir(folder)
-        batch.keep_macros(folder, macros.merge([*shared, *own]))
+        extract.keep_macros(folder, macros.merge([*shared, *own]))
         headers = header_language(side.entries)
-        return batch.Job(self.index.root, self.config, cache_folder(), code_versions.readers(), headers, folder)
+        return extract.Job(self.index.root, self.config, cache_folder(), code_versions.readers(), headers, folder)
 
     def _stored(self, pair: Pair, exact: dict[str, str], here: Side) -> FilePair | None:
         """A file that only has another path, as the store knows it; None where it does not."""
@@ -140,10 +141,10 @@ class _Comparer:
     def _compared(self, desk: Desk, works: list[Work]) -> dict[int, Compared]:
         """Compares all, in parallel; by their numbers."""
         found: dict[int, Compared] = {}
-        batches = parallel.batches(works, _size, BATCH_BYTES)
+        batches = pool.batches(works, _size, BATCH_BYTES)
         with closing(Cache(cache_folder(), self.config.cache_bytes)) as cache:
             for result in forked.each(desk, compare, batches, self.config.jobs, self.config.patience):
-                if isinstance(result, parallel.Failed):
+                if isinstance(result, pool.Failed):
                     entry = result.item.after or result.item.before
                     self.unread.append(Unread(entry.path if entry else "", result.reason))
                     continue

@@ -15,8 +15,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 
-from concordance import batch
 from concordance.base.model import Entry, File, Skip
+from concordance.workflow.stages import extract
 
 GRAIN = 2_000_000_000  # nanoseconds: no file system has coarser times
 _UNKNOWN = -1  # a change time that is equal to none
@@ -54,12 +54,12 @@ def _is_same(root: str, file: File, entry: Entry) -> bool:
     if file.size != entry.size:
         return False
     if entry.skip is not Skip.NONE:
-        return file.skip == entry.skip and file.note == batch.as_text(entry.note)
-    if file.skip == Skip.UNREADABLE and not file.note.startswith(batch.GIVEN_UP):
+        return file.skip == entry.skip and file.note == extract.as_text(entry.note)
+    if file.skip == Skip.UNREADABLE and not file.note.startswith(extract.GIVEN_UP):
         # Whether it may be read is also decided by the folders above it, which leaves no mark on it.
         return file.changed == entry.changed and not os.access(os.path.join(root, entry.path), os.R_OK)
     if file.skip in (Skip.SYMLINK, Skip.SUBMODULE):
         return False
     if file.altered == entry.altered != _UNKNOWN and file.changed == entry.changed and file.inode == entry.inode:
         return True
-    return batch.is_still(root, entry, file.digest)
+    return extract.is_still(root, entry, file.digest)

@@ -11,14 +11,15 @@ import signal
 from collections.abc import Callable
 from functools import partial
 
-from concordance import api, showing
+from concordance import api
 from concordance.base.config import Book, of_site
 from concordance.query.answers import Row
 from concordance.query.index.repository import Index
 from concordance.serve.reader import Desk
 from concordance.serve.reader_pool import End
-from concordance.storeplace import store_path
-from concordance.watching import Current, Watch
+from concordance.workflow import show
+from concordance.workflow.store_location import store_path
+from concordance.workflow.watch.watch import Current, Watch
 
 
 def wishes_of(root: str) -> Book:
@@ -36,7 +37,7 @@ def read(root: str, live: bool, end: End) -> None:
 def _shown(root: str, index: Index, asked: str) -> list[Row]:
     before = index.book
     try:
-        return showing.shown(index, asked, os.path.join(store_path(root), "book"))
+        return show.shown(index, asked, os.path.join(store_path(root), "book"))
     finally:
         index.book = before
 

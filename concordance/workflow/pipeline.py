@@ -22,7 +22,6 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
-from concordance import batch, bridging, freshness, linking, naming, noted, parallel, passing, scratch
 from concordance.base.config import Config, cache_folder
 from concordance.base.errors import ConcordanceError, StoreBroken, ToolFailed
 from concordance.base.model import Entry, File, Finding
@@ -37,8 +36,13 @@ from concordance.facts.integrity import lock
 from concordance.facts.last_build import Known, known
 from concordance.facts.records import Reading
 from concordance.facts.write import Writer
-from concordance.kept import Kept
-from concordance.storeplace import make_store
+from concordance.workflow import build_settings, changed_files
+from concordance.workflow.stages import bridges as stages_bridges
+from concordance.workflow.stages import extract, link, passes, public_names
+from concordance.workflow.store_location import make_store
+from concordance.workflow.store_state import Kept
+from concordance.workflow.workers import pool as workers_pool
+from concordance.workflow.workers import temp_folder
 
 GENERATED = "generated"  # the folder in it of the store of the program's own pages
 HASHED = 100  # files that were hashed for their times alone: to write down the times of fewer would cost more
@@ -95,11 +99,11 @@ class Build:
             entries, self.summary.passed = found
             if self.pages is None:
                 entries, self.summary.left_out = path_patterns.chosen(entries, self.config)
-            entries = freshness.with_known_times(entries, began)
+            entries = changed_files.with_known_times(entries, began)
             folder = make_store(self.root, GENERATED if self.pages is not None else "")
         self.summary.files = len(entries)
         with lock.held(folder, self._say):
-            scratch.sweep_store(folder)
+            temp_folder.sweep_store(folder)
             headers = header_language(entry.path for entry in entries)
             readers = code_versions.readers()
             before = known(folder, f"{readers} {headers}", self.kept.known)
@@ -125,19 +129,19 @@ class Build:
                 return
             changed, gone = _with_astray(entries, changed, gone, apart)
             self.summary.unchanged = len(entries) - len(changed)
-        with scratch.folder() as own:
+        with temp_folder.folder() as own:
             # Absolute paths: workers run in another folder.
             where, at = os.path.abspath(self.root), os.path.abspath(own)
-            job = batch.Job(where, self.config, cache_folder(), readers, headers, at)
+            job = extract.Job(where, self.config, cache_folder(), readers, headers, at)
             self._update(job, folder, entries, before, changed, gone, head, renewed)
 
     @contextmanager
-    def _workers(self, scratch: str, files: int) -> Iterator[parallel.Pool]:
+    def _workers(self, scratch: str, files: int) -> Iterator[workers_pool.Pool]:
         """Workers that read so many files. A few files are read by forked ones, which are at hand at once."""
         few = files <= FEW
         jobs = min(self.config.jobs, files or 1) if few else self.config.jobs
-        start, lost = partial(batch.start, self.config.memory), partial(self._lost, scratch)
-        pool = parallel.Pool(jobs, start, ["concordance.batch"], self._patience, lost, fork=few)
+        start, lost = partial(extract.start, self.config.memory), partial(self._lost, temp_folder)
+        pool = workers_pool.Pool(jobs, start, ["concordance.workflow.stages.extract"], self._patience, lost, fork=few)
         try:
             if few and files:
                 pool.begin()  # now: later the threads of the text index run
@@ -148,7 +152,7 @@ class Build:
             raise
 
     def _notes(self) -> dict[str, str]:
-        return noted.notes(self.config, code_versions.linkers(), self.summary.left_out)
+        return build_settings.notes(self.config, code_versions.linkers(), self.summary.left_out)
 
     def _patience(self, entries: list[Entry]) -> float:
         return self.config.patience * (1 + sum(entry.size for entry in entries) / 5_000_000)
@@ -157,7 +161,7 @@ class Build:
         self.progress("say", 0, 0, word)
 
     def _lost(self, scratch: str, dead: list[int], items: int) -> None:
-        at = ", ".join(filter(None, (batch.last_of(scratch, worker) for worker in dead)))
+        at = ", ".join(filter(None, (extract.last_of(temp_folder, worker) for worker in dead)))
         what = f"a worker was killed{f' while it read {at}' if at else ''}" if dead else "the workers do not answer"
         self._say(f"{what}; the {items:,} files at hand are read again, one by one")
 
@@ -165,15 +169,15 @@ class Build:
         """The entries that are not as the store knows them, and the lines of the ledger that have other times alone."""
         if before is None:
             return entries, {}
-        changed, renewed = freshness.delta(
-            self.root, entries, before.files, noted.touched(self.config, before.meta)
+        changed, renewed = changed_files.delta(
+            self.root, entries, before.files, build_settings.touched(self.config, before.meta)
         )
         before.files.update(renewed)
         self.summary.unchanged = len(entries) - len(changed)
         return changed, renewed
 
     def _update(
-        self, job: batch.Job, folder: str, entries: list[Entry], before: Known | None, changed: list[Entry],
+        self, job: extract.Job, folder: str, entries: list[Entry], before: Known | None, changed: list[Entry],
         gone: list[str], head: str, renewed: dict[str, File],
     ) -> None:  # fmt: skip
         started = time.time_ns() - 2_000_000_000
@@ -183,7 +187,7 @@ class Build:
             with self._step("learn"):
                 learned, table = self._learn(pool, entries, before, changed, kept.macros)
             digest = macros.digest(table)
-            batch.keep_macros(job.scratch, table)
+            extract.keep_macros(job.scratch, table)
             if before is not None and before.meta.get("macros") != digest:
                 changed = _with_macro_users(entries, changed, before)
                 self.summary.unchanged = len(entries) - len(changed)
@@ -228,17 +232,17 @@ class Build:
                 raise
 
     def _learn(
-        self, pool: parallel.Pool, entries: list[Entry], before: Known | None, changed: list[Entry],
+        self, pool: workers_pool.Pool, entries: list[Entry], before: Known | None, changed: list[Entry],
         table: macros.Macros | None,
     ) -> tuple[list[tuple[str, macros.Learned]], macros.Macros]:  # fmt: skip
         """The macros of the changed files, and the table of all files: the one that was, where they say the same."""
         endings = _macro_endings()
         fresh = [entry for entry in changed if entry.path.endswith(endings)]
-        work = partial(batch.learn, os.path.abspath(self.root), largest=self.config.largest)
+        work = partial(extract.learn, os.path.abspath(self.root), largest=self.config.largest)
         learned: dict[str, macros.Learned] = {entry.path: () for entry in fresh}
         done = 0
-        for result in parallel.each(pool, work, _batches(fresh, 8 * BATCH_BYTES)):
-            if not isinstance(result, parallel.Failed):
+        for result in workers_pool.each(pool, work, _batches(fresh, 8 * BATCH_BYTES)):
+            if not isinstance(result, workers_pool.Failed):
                 learned.update(result)
                 done += len(result)
             self.progress("learn", done, len(fresh), "")
@@ -250,15 +254,15 @@ class Build:
         return list(learned.items()), table
 
     def _extract(
-        self, pool: parallel.Pool, writer: Writer, text: TextWriter, job: batch.Job, changed: list[Entry]
+        self, pool: workers_pool.Pool, writer: Writer, text: TextWriter, job: extract.Job, changed: list[Entry]
     ) -> None:
-        work = partial(batch.read, job)
+        work = partial(extract.read, job)
         with closing(Cache(job.cache_folder, self.config.cache_bytes)) as cache:
-            for result in parallel.each(pool, work, _batches(changed, BATCH_BYTES)):
-                readings = self._given_up(job, result) if isinstance(result, parallel.Failed) else result
+            for result in workers_pool.each(pool, work, _batches(changed, BATCH_BYTES)):
+                readings = self._given_up(job, result) if isinstance(result, workers_pool.Failed) else result
                 writer.put(readings)
                 fresh = [reading for reading in readings if reading.key and not reading.cached]
-                cache.put([(reading.key, batch.kept(reading)) for reading in fresh])
+                cache.put([(reading.key, extract.kept(reading)) for reading in fresh])
                 for reading in readings:
                     self._count(reading)
                     text.put(reading.file.path, reading.file.category, reading.file.size, reading.words)
@@ -296,7 +300,7 @@ class Build:
             summary.failed.append((path, reason))
 
         config = self.config
-        work = linking.Linking(
+        work = link.Linking(
             self.root, writer, config.jobs, config.patience, self._linked_so_far, failed, config.roots,
             rows=kept.rows, kept=kept.tables,
         )  # fmt: skip
@@ -315,23 +319,23 @@ class Build:
         with self._step("bridge"):
             writer.index()
             if work.whole:
-                bridges = bridging.run(writer, self.root, config.roots, failed)
+                bridges = stages_bridges.run(writer, self.root, config.roots, failed)
             else:
-                bridges = bridging.update(writer, self.root, config.roots, failed)
+                bridges = stages_bridges.update(writer, self.root, config.roots, failed)
         with self._step("pass"):
             if work.whole:
-                passing.run(writer, bridges.every)
-                naming.run(writer)
+                passes.run(writer, bridges.every)
+                public_names.run(writer)
             else:
-                passing.update(writer, work.refiled, bridges.gone, bridges.come)
-                naming.update(writer, work.refiled)
+                passes.update(writer, work.refiled, bridges.gone, bridges.come)
+                public_names.update(writer, work.refiled)
 
     def _linked_so_far(self, done: int, total: int) -> None:
         self.progress("link", done, total, "")
 
-    def _given_up(self, job: batch.Job, failed: parallel.Failed[Entry]) -> list[Reading]:
+    def _given_up(self, job: extract.Job, failed: workers_pool.Failed[Entry]) -> list[Reading]:
         self.summary.failed.append((failed.item.path, failed.reason))
-        return [batch.given_up(job, failed.item, failed.reason)]
+        return [extract.given_up(job, failed.item, failed.reason)]
 
     def _count(self, reading: Reading) -> None:
         summary = self.summary
@@ -355,7 +359,7 @@ class Build:
 
 def _batches(entries: list[Entry], most: int) -> Iterator[list[Entry]]:
     """Entries in batches of about one size, the large files first, so that none is left for the end."""
-    return parallel.batches(sorted(entries, key=lambda entry: -entry.size), lambda entry: entry.size, most)
+    return workers_pool.batches(sorted(entries, key=lambda entry: -entry.size), lambda entry: entry.size, most)
 
 
 def _macro_endings() -> tuple[str, ...]:

@@ -18,9 +18,9 @@ from concordance.facts import pass_codec
 from concordance.facts.links import graph
 from concordance.facts.links.graph import Pair, Way
 from concordance.facts.write import Writer
-from concordance.forked import undisturbed
 from concordance.link.load_dependencies import BY_FILE
 from concordance.passes import clusters, cycles, layers, rank, test_reach
+from concordance.workflow.workers.forked import undisturbed
 
 _NO_USERS = frozenset((Category.TEST, Category.EXAMPLE, Category.BENCHMARK, Category.DOCUMENTATION))
 _PROSE = frozenset(("markdown", "rst", "text", "jupyter", "html"))

@@ -15,7 +15,7 @@ import click
 
 from concordance import api
 from concordance.base.config import Book
-from concordance.storeplace import use_store
+from concordance.workflow.store_location import use_store
 
 REPO = click.option("--repo", help="The repository (default: the one around the current folder).")
 YES = click.option("--yes", "-y", is_flag=True, help="Read a folder that is neither a repository nor indexed.")

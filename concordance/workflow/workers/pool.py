@@ -18,9 +18,9 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
 
-from concordance import launch, scratch
 from concordance.base import forks
 from concordance.base.errors import ConcordanceError
+from concordance.workflow.workers import launch, temp_folder
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -126,7 +126,7 @@ def _start_server() -> None:
     Ignoring it would not do: it is undone in each new worker, which could then be hit before it has begun.
     """
     # Its socket stands in a folder that the next run removes where this one is killed; there is no public way.
-    multiprocessing.current_process()._config.setdefault("tempdir", scratch.lasting())  # type: ignore[attr-defined]
+    multiprocessing.current_process()._config.setdefault("tempdir", temp_folder.lasting())  # type: ignore[attr-defined]
     launch.start_tracker()  # by the server, it would lift the block again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     try:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from concordance import forked, parallel
 from concordance.base.config import Roots
 from concordance.base.model import File, Flow, Import, Target
 from concordance.facts import pass_codec
@@ -26,6 +25,7 @@ from concordance.link.interface_digest import C_FAMILY
 from concordance.link.invalidation import MANY, SHARE, Again
 from concordance.link.linker import Linker
 from concordance.link.paths.tree import Tree
+from concordance.workflow.workers import forked, pool
 
 BATCH_BYTES = 400_000  # of flows: a tenth of a second's work
 _FEW_BYTES = 1_000_000  # of flows that are linked sooner than workers are forked
@@ -187,9 +187,9 @@ class Linking:
         if sum(files[number].size for number in numbers) > _FEW_BYTES:
             yield from self._in_workers(linker, numbers)
             return
-        for done, result in enumerate(parallel.here(linker.link, numbers, self.patience)):
+        for done, result in enumerate(pool.here(linker.link, numbers, self.patience)):
             self.progress(done, len(numbers))
-            if isinstance(result, parallel.Failed):
+            if isinstance(result, pool.Failed):
                 self._failed(files[result.item], result.reason)
             else:
                 yield result
@@ -209,10 +209,10 @@ class Linking:
         for number in numbers:
             linker.aim(number)
         wanted = sorted(numbers, key=lambda number: -files[number].size)
-        batches = parallel.batches(wanted, lambda number: files[number].size, BATCH_BYTES)
+        batches = pool.batches(wanted, lambda number: files[number].size, BATCH_BYTES)
         done = 0
         for result in forked.each(linker, link, batches, self.jobs, self.patience):
-            if isinstance(result, parallel.Failed):
+            if isinstance(result, pool.Failed):
                 self._failed(files[result.item], result.reason)
                 continue
             done += len(result)

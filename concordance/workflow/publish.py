@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from concordance import forked, parallel
 from concordance.base.config import Book, Config
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
@@ -22,6 +21,7 @@ from concordance.render.site.folder import Put, Tray
 from concordance.render.site.routes import Meant
 from concordance.render.summary import BookSummary
 from concordance.serve import reader
+from concordance.workflow.workers import forked, pool
 
 BATCH = 24  # things to make: some tenths of a second's work
 SHARDS, REST = "shards", "rest"  # what is made besides pages
@@ -73,7 +73,7 @@ def publish(
             pass
         rows: dict[str, Put] = {}
         for result in forked.each(_Desk(site, tray), make, _batches(work), config.jobs, config.patience):
-            if isinstance(result, parallel.Failed):
+            if isinstance(result, pool.Failed):
                 summary.failed.append((f"{result.item.kind} {result.item.subject}", result.reason))
                 continue
             for address, row, changed in result:
@@ -92,4 +92,4 @@ def _batches(work: list[Meant]) -> Iterator[list[Meant]]:
     """What is about one file goes to one worker; what takes longest goes first."""
     yield from ([one] for one in work[:2])
     # Files of one folder use the same others.
-    yield from parallel.together(work[2:], lambda one: one.subject.partition("#")[0], BATCH)
+    yield from pool.together(work[2:], lambda one: one.subject.partition("#")[0], BATCH)

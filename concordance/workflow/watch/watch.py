@@ -16,14 +16,16 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 
-from concordance import api, forked, writing
+from concordance import api
 from concordance.base.config import Book
 from concordance.base.errors import ConcordanceError, NotARepository
 from concordance.collect import history, relist, walk
-from concordance.following import POLL, Changes, Follower, Notified, Polled
-from concordance.memory import Memory
-from concordance.pipeline import Progress, Summary
 from concordance.render.summary import BookSummary
+from concordance.workflow.pipeline import Progress, Summary
+from concordance.workflow.resident import Memory
+from concordance.workflow.stages import pages
+from concordance.workflow.watch.file_watcher import POLL, Changes, Follower, Notified, Polled
+from concordance.workflow.workers import forked
 
 AFTERWARDS = 5.0  # seconds after an update, when all is calm: a last look, for what the system did not notify of
 HELP = (
@@ -111,7 +113,7 @@ class Current:
         """Works out what the next update will ask of the whole, which takes longer than the update."""
         with forked.undisturbed(), suppress(Exception):  # the next update will meet what is wrong, and it is said then
             for known in self._memory.books.values():
-                writing.look_ahead(known)
+                pages.look_ahead(known)
 
     def folders(self) -> set[str]:
         """The folders of the files."""

@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from concordance import differing
 from concordance.base import plugins
 from concordance.base.blocks import Block, Heading, Mono, Page, Ref, To
 from concordance.base.config import Config
@@ -27,6 +26,7 @@ from concordance.query.pages import PAGES
 from concordance.query.sections.structure import Structure, plain_files
 from concordance.render.addresses import Addresses
 from concordance.render.formats import markdown
+from concordance.workflow import diff
 
 _MOST = 20  # definitions of one name that are shown
 
@@ -69,7 +69,7 @@ def compared(
     index: Index, revisions: tuple[str, ...], out: str, config: Config, progress: Callable[[int, int], None]
 ) -> tuple[list[Row], str]:
     """What changed between two revisions: as rows, and as a page."""
-    with differing.compared(index, revisions, config, progress) as comparison:
+    with diff.compared(index, revisions, config, progress) as comparison:
         answer = told(index, comparison)
     addresses = Addresses(answer.comparison.sides[1].entries, index.root, out)
     pages = {ref: addresses.page(ref) for ref, _ in answer.pages}

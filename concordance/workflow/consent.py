@@ -19,7 +19,7 @@ import click
 from concordance.base.characters import visible
 from concordance.base.errors import UserError
 from concordance.collect.walk import find_root, folder_files, is_under_version_control
-from concordance.storeplace import has_store
+from concordance.workflow.store_location import has_store
 
 _MOST, _SECONDS = 100_000, 0.5  # files and time that the estimate may take
 

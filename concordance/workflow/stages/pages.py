@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
-from concordance import forked, parallel
 from concordance.base import plugins
 from concordance.base.blocks import Page, Ref, To
 from concordance.base.config import Book, Config, of_site
@@ -26,7 +25,6 @@ from concordance.collect.own_output import MANIFEST
 from concordance.facts import code_versions
 from concordance.facts.page_reads import Made, PageNotes, Subject, packed
 from concordance.facts.read import Facts
-from concordance.memory import Known, Memory
 from concordance.query.folders import folders
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.refresh import renew
@@ -40,6 +38,8 @@ from concordance.render.formats import markdown
 from concordance.render.manifest import Written
 from concordance.render.page_sink import Sink, Untouched
 from concordance.render.summary import BookSummary
+from concordance.workflow.resident import Known, Memory
+from concordance.workflow.workers import forked, pool
 
 OF_A_PAGE = " of a page"  # ends the kind of a page that is about a page
 OF_PAGES = ("file", "keywords", "folder", "folder_index", "subtree")  # pages have them, too; the rest there is once
@@ -346,12 +346,12 @@ def _made(
     if len(work) > FEW:
         if not desk.goes_on:
             _look_around(desk.index, work)
-        batches = parallel.together(work, lambda one: one[1], BATCH)  # files of one folder use the same others
+        batches = pool.together(work, lambda one: one[1], BATCH)  # files of one folder use the same others
         results = forked.each(desk, make, batches, config.jobs, config.patience)
     else:
-        results = parallel.here(partial(_subject_of, desk), work, config.patience)
+        results = pool.here(partial(_subject_of, desk), work, config.patience)
     for result in results:
-        if isinstance(result, parallel.Failed):
+        if isinstance(result, pool.Failed):
             summary.failed.append((f"{result.item[0]} {result.item[1]}", result.reason))
             continue
         for subject, pages, slots in result:

@@ -1,0 +1,1 @@
+"""Runs the stages: the pipeline, worker pools, incremental updates, watching and publishing."""

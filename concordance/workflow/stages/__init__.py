@@ -1,0 +1,1 @@
+"""How each stage of a build is run."""
