@@ -1,7 +1,7 @@
 """Concordance: the documentation of whole repositories.
 
-    with concordance.open("src/pytorch") as repository:
-        repository.define("torch.nn.Module")
+with concordance.open("src/pytorch") as repository:
+    repository.define("torch.nn.Module")
 """
 
 from __future__ import annotations

@@ -158,9 +158,7 @@ def _write(
     here = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
     passed = {folder: count for folder, count in summary.passed.items() if (folder or ".") != here}
     writing = _only_for_books("writing")
-    written: BookSummary = writing.write(
-        root, store_path(root), out, wishes, config, told, passed, compared, memory
-    )
+    written: BookSummary = writing.write(root, store_path(root), out, wishes, config, told, passed, compared, memory)
     if wishes.generated and not (compared and (written.changed or written.gone)):  # of pages that are there
         entries = writing.own_entries(root, out)
         Build(root, config, progress, pages=entries).run()

@@ -101,9 +101,7 @@ def _question(name: str, module: Any) -> click.Command:
     """A command made from its file."""
     from concordance.query.answers import options_of
 
-    def run(
-        repo: str | None, as_json: bool, no_update: bool, store: str | None, yes: bool, **given: Any
-    ) -> None:
+    def run(repo: str | None, as_json: bool, no_update: bool, store: str | None, yes: bool, **given: Any) -> None:
         with _opened(repo, no_update, store, yes) as repository:
             answer = _ask(repository, name, given)
             _print(answer, repository.root, as_json)

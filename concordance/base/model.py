@@ -45,6 +45,7 @@ class Language:
     has_macros: bool = False  # whether its reader is told the repository's macros
     has_prototypes: bool = False  # whether what is declared in one file is defined in another
 
+
 class Entry(NamedTuple):
     """A file as the walk finds it, before it is opened."""
 

@@ -165,8 +165,15 @@ class Draft:
         elif imports:
             flow = Flow(imports=imports)
         return FileFacts(
-            symbols, tuple(scopes), occurrences, imports, findings=tuple(self.findings), doc=self.doc,
-            exports=self.exports, flow=flow, complexity=self._complexity(),
+            symbols,
+            tuple(scopes),
+            occurrences,
+            imports,
+            findings=tuple(self.findings),
+            doc=self.doc,
+            exports=self.exports,
+            flow=flow,
+            complexity=self._complexity(),
         )
 
     def _complexity(self) -> bytes:
@@ -243,9 +250,7 @@ class Draft:
             around.append((end, here))
         return scopes, intervals
 
-    def _occurrences(
-        self, scopes: list[Scope], intervals: list[tuple[int, int, int]]
-    ) -> tuple[Occurrences, Names]:
+    def _occurrences(self, scopes: list[Scope], intervals: list[tuple[int, int, int]]) -> tuple[Occurrences, Names]:
         ends, roles = self.ends, self.roles
         for d in self.definitions:
             if d.occurs:

@@ -144,9 +144,7 @@ class Attributes:
         """What is written of the thing around it: `//!` and `#![…]`."""
         data = self.draft.source.data
         said: dict[int, list[str]] = {}
-        nodes = sorted(
-            [*found.get("inner", ()), *found.get("attribute.inner", ())], key=lambda node: node.start_byte
-        )
+        nodes = sorted([*found.get("inner", ()), *found.get("attribute.inner", ())], key=lambda node: node.start_byte)
         definitions = sorted(self.draft.definitions, key=lambda d: (d.start, -d.end))
         spans = [(0, len(data) + 1, -1), *((d.start, d.end, place) for place, d in enumerate(definitions))]
         places = innermost([node.start_byte for node in nodes], spans)
@@ -287,9 +285,7 @@ def _note_tree(draft: Draft, tree: Node, form: str, condition: str) -> None:
             pending.extend((child, prefix) for child in (listed.named_children if listed is not None else ()))
         elif node.type == "use_wildcard":
             inside = trees.text(node.named_children[0]) if node.named_child_count else ""
-            draft.add_import(
-                node.start_byte, _joined(before, inside), name="*", form=form, condition=condition
-            )
+            draft.add_import(node.start_byte, _joined(before, inside), name="*", form=form, condition=condition)
         elif node.type in ("use_as_clause", "identifier", "scoped_identifier", "self", "crate", "super"):
             leaf = path if node.type == "use_as_clause" and path is not None else node
             full = _joined(before, trees.text(leaf))

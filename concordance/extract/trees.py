@@ -87,9 +87,7 @@ def _where(node: Node) -> tuple[int, int]:
     return node.start_byte, -node.end_byte
 
 
-def read(
-    source: Source, grammar: Grammar, tree: Tree | None = None
-) -> tuple[Draft, Tree, dict[str, list[Node]]]:
+def read(source: Source, grammar: Grammar, tree: Tree | None = None) -> tuple[Draft, Tree, dict[str, list[Node]]]:
     """Reads definitions and names; the tree and the captures are given back for what only one language has.
 
     `tree`: that of the source, where it is parsed already.

@@ -16,17 +16,25 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 def readers() -> str:
     """The version of all that reads."""
-    return _digest(["base/kinds.py", "base/model.py", "workflow/stages/extract.py"], ["collect", "extract"], " ".join(_grammars()))
+    return _digest(
+        ["base/kinds.py", "base/model.py", "workflow/stages/extract.py"], ["collect", "extract"], " ".join(_grammars())
+    )
 
 
 def linkers() -> str:
     """The version of all that is worked out from facts: what others worked out is worked out anew."""
-    return _digest(["workflow/stages/link.py", "workflow/stages/bridges.py", "workflow/stages/passes.py"], ["facts", "link", "passes"], "")
+    return _digest(
+        ["workflow/stages/link.py", "workflow/stages/bridges.py", "workflow/stages/passes.py"],
+        ["facts", "link", "passes"],
+        "",
+    )
 
 
 def pages() -> str:
     """The version of all that makes pages."""
-    return _digest(["base/blocks.py", "base/characters.py", "base/version.py", "workflow/stages/pages.py"], ["query", "render"], "")
+    return _digest(
+        ["base/blocks.py", "base/characters.py", "base/version.py", "workflow/stages/pages.py"], ["query", "render"], ""
+    )
 
 
 def site() -> str:

@@ -101,7 +101,6 @@ class Touched:
             self.add(Aspect.WORDS, [path])
         self.add(Aspect.NAME, [name for _, name, *_ in _names(before) ^ _names(after)])
 
-
     def linked(
         self, path: str, before: Part, after: Part, moved: Mapping[int, int], owner: Callable[[int], str]
     ) -> None:

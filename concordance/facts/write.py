@@ -48,7 +48,9 @@ class Writer:
         self.before: dict[str, Before] = {}  # by path: the files that were read again or are gone
         self.added: set[str] = set()
         self.retested = False  # whether there are other tests than before
-        self.led: list[tuple[links_rows.Part, links_rows.Part]] = []  # parts of files that were linked, before and after
+        self.led: list[
+            tuple[links_rows.Part, links_rows.Part]
+        ] = []  # parts of files that were linked, before and after
         self.relinked: set[int] = set()  # the files of those that are not as they were
         self.asks_other = False  # whether a file asks other languages for other names
         self.moved: dict[int, int] = {}  # the ids of symbols and files that are others now

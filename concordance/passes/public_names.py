@@ -265,13 +265,11 @@ class _Search:
             return _PASSED
         return _HANDED if starred or (flags & UNUSED and exports is None) else None
 
-    def _documented(
-        self, documented: Iterable[Documented], called: Mapping[str, str]
-    ) -> Iterator[tuple[Found, _Key]]:
+    def _documented(self, documented: Iterable[Documented], called: Mapping[str, str]) -> Iterator[tuple[Found, _Key]]:
         """The paths that documents have, each with what it leads to."""
         by_name = {**{dotted: path for path, dotted in called.items() if dotted}, **self.by_dotted}
         for by, module, name in documented:
-            for dotted in ([f"{module}.{name}", name] if module else [name]):
+            for dotted in [f"{module}.{name}", name] if module else [name]:
                 split = self._split(dotted.split("."), by_name)
                 if split is not None:
                     there, whole = split

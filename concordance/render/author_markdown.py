@@ -125,9 +125,7 @@ class _Writer:
         if not 0 < place < len(tokens) - 1 or tokens[place].type != "code_inline":
             return False
         before, behind = tokens[place - 1], tokens[place + 1]
-        return (
-            before.type == behind.type == "text" and before.content.endswith("$") and behind.content.startswith("$")
-        )
+        return before.type == behind.type == "text" and before.content.endswith("$") and behind.content.startswith("$")
 
     def _code(self, token: Token, math: bool) -> None:
         text = escape(visible(self._without_marks(token.content)), False)

@@ -40,7 +40,7 @@ class Checked:
 
     problems: list[Problem] = field(default_factory=list)
     claims: int = 0
-    page_links: int = 0
+    links: int = 0
     has: array[int] = field(default_factory=lambda: array("q"))  # sections, each as a number
     wants: array[int] = field(default_factory=lambda: array("q"))
 

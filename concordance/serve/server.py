@@ -141,7 +141,9 @@ class Web:
             self._connections.add(task)
         try:
             if len(self._connections) > self._most and not self._made_room():
-                await http_protocol.send(writer, _told(HTTPStatus.SERVICE_UNAVAILABLE, "Too many are connected."), stays=False)
+                await http_protocol.send(
+                    writer, _told(HTTPStatus.SERVICE_UNAVAILABLE, "Too many are connected."), stays=False
+                )
             else:
                 await self._converse(reader, writer)
         except (ConnectionError, TimeoutError):

@@ -17,7 +17,11 @@ from concordance.workflow import book_options, consent, terminal
 @book_options.with_store
 @book_options.YES
 @click.option(
-    "--format", "form", type=click.Choice(("markdown", "html")), default="markdown", show_default=True,
+    "--format",
+    "form",
+    type=click.Choice(("markdown", "html")),
+    default="markdown",
+    show_default=True,
     help="Write the book in Markdown, or as a site for browsers (default folder: .concordance/site).",
 )
 @click.option("--no-book", is_flag=True, help="Only bring the store up to date.")

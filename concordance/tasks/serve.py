@@ -42,7 +42,8 @@ def _module(name: str) -> ModuleType:
 @click.option("--no-update", is_flag=True, help="Serve the store as it is.")
 @click.option("--readers", type=click.IntRange(1, 64), help="Processes that make pages (default: 2).")
 @click.option(
-    "--store", type=click.Path(),
+    "--store",
+    type=click.Path(),
     help="The folder of the store (default: .concordance in the repository, or CONCORDANCE_STORE).",
 )
 @click.option("--yes", "-y", is_flag=True, help="Read a folder that is neither a repository nor indexed.")
@@ -69,7 +70,9 @@ def command(
     # The updating process comes before the readers, whose sockets it shall not hold.
     with closing(socket), _updating(root, watch, socket, no_update):
         number = readers or min(2, cores())
-        server = serve_server.Web(root, os.path.join(folder, "index.db"), partial(_read, root, watch), number, host, watch, _log)
+        server = serve_server.Web(
+            root, os.path.join(folder, "index.db"), partial(_read, root, watch), number, host, watch, _log
+        )
         version = front_page.version_of(root, meta, watch)
         server.begin_with(version, front_page.kept(root, version, watch))
         address = listener.address_of(host, socket)

@@ -20,9 +20,7 @@ from concordance.workflow.watch import watch
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each update.")
 @click.option("--verbose", "-v", is_flag=True, help="Name every page, and say how long each step took.")
-def command(
-    repo: str | None, wishes: book_options.Wishes, yes: bool, poll: bool, as_json: bool, verbose: bool
-) -> None:
+def command(repo: str | None, wishes: book_options.Wishes, yes: bool, poll: bool, as_json: bool, verbose: bool) -> None:
     """Bring the store and the book up to date whenever a file or the branch changes, until Ctrl-C.
 
     \b

@@ -140,7 +140,7 @@ class Build:
         """Workers that read so many files. A few files are read by forked ones, which are at hand at once."""
         few = files <= FEW
         jobs = min(self.config.jobs, files or 1) if few else self.config.jobs
-        start, lost = partial(extract.start, self.config.memory), partial(self._lost, temp_folder)
+        start, lost = partial(extract.start, self.config.memory), partial(self._lost, scratch)
         pool = workers_pool.Pool(jobs, start, ["concordance.workflow.stages.extract"], self._patience, lost, fork=few)
         try:
             if few and files:
@@ -161,7 +161,7 @@ class Build:
         self.progress("say", 0, 0, word)
 
     def _lost(self, scratch: str, dead: list[int], items: int) -> None:
-        at = ", ".join(filter(None, (extract.last_of(temp_folder, worker) for worker in dead)))
+        at = ", ".join(filter(None, (extract.last_of(scratch, worker) for worker in dead)))
         what = f"a worker was killed{f' while it read {at}' if at else ''}" if dead else "the workers do not answer"
         self._say(f"{what}; the {items:,} files at hand are read again, one by one")
 

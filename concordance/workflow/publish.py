@@ -45,9 +45,7 @@ def make(batch: list[Meant]) -> Done:
     if at.opened_by != os.getpid():
         at.site.index.facts.reopen()
         at.opened_by = os.getpid()
-    return [
-        (address, *at.tray.put(address, found.data)) for meant in batch for address, found in _made(at.site, meant)
-    ]
+    return [(address, *at.tray.put(address, found.data)) for meant in batch for address, found in _made(at.site, meant)]
 
 
 def _made(site: Site, meant: Meant) -> Iterator[tuple[str, Answered]]:

@@ -27,7 +27,8 @@ _EXTENSION = re.compile(rb"(?:Extension|add_extension|add_library|add_installed_
 _ENDING = re.compile(r"\.(?:c|cc|cpp|cxx|cu|m|mm|pyx|f|f90|h|hpp|S|s|rs|src)\Z")
 _RULE = re.compile(
     rb"^(?P<targets>[^\s:#=$%](?:[^\s:#=%$]|[^\S\n]++(?!\s*:))*+)\s*+:(?![=:])"
-    rb"(?P<needs>(?:[^=\n#;\\]|\\\r?\n)*)(?=$|;|#|\r)", re.M
+    rb"(?P<needs>(?:[^=\n#;\\]|\\\r?\n)*)(?=$|;|#|\r)",
+    re.M,
 )
 _NEEDED = re.compile(rb"[^\s\\|]+")
 _KBUILD = re.compile(

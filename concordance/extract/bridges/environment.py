@@ -1,8 +1,8 @@
 """Environment variables and build options: where they are read, set, declared and spoken of.
 
 In: a file of any language. Out: an end on the name, whose `name` is the variable. Programs ask by ways that
-`extract/environment_reads.py` knows, or by a function of the repository that has "env" in its name; a shell script reads what
-it names in capitals and never assigns. A document speaks of every name that is written like one: which of these are
+`environment_reads` knows, or by a function of the repository that has "env" in its name; a shell script reads what it
+names in capitals and never assigns. A document speaks of every name that is written like one: which of these are
 variables is known when all files are.
 """
 
@@ -36,9 +36,7 @@ _TEXTS = frozenset(
 )  # fmt: skip
 _CODE_IN_TEXT = frozenset(("interpolation", "template_substitution", "string_expansion", "expansion",
                            "command_substitution", "simple_expansion"))  # fmt: skip
-_COPY = re.compile(
-    rb"=\s*(?:dict\s*\(\s*)?os\.environ\b(?:\s*\.\s*copy\s*\(\s*\))?(?:\s*+\))?[ \t]*+(?:\r?\n|;|#|\Z)"
-)
+_COPY = re.compile(rb"=\s*(?:dict\s*\(\s*)?os\.environ\b(?:\s*\.\s*copy\s*\(\s*\))?(?:\s*+\))?[ \t]*+(?:\r?\n|;|#|\Z)")
 _PREFIXES = frozenset((b"", b"_", b"_w", b"secure_", b"__secure_"))  # of the system's own functions
 _HOME = re.compile(rb"(?<![\w.])([\w.]+)\s*\.\s*\Z")
 _HELD = re.compile(rb"\b([A-Za-z_]\w*+)\s*+\Z")

@@ -15,9 +15,7 @@ from typing import NamedTuple
 from concordance.base.model import Kind, Parameter
 from concordance.extract.draft import Draft
 
-_DEFINE = re.compile(
-    rb"(?m)^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)\(([^)\n]*)\)((?:[^\n\\]|\\\r?\n|\\.)*)", re.S
-)
+_DEFINE = re.compile(rb"(?m)^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)\(([^)\n]*)\)((?:[^\n\\]|\\\r?\n|\\.)*)", re.S)
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[A-Za-z_]\w*|\s+|::|->|.", re.S)
@@ -191,7 +189,7 @@ def _function(tokens: list[str], start: int, opened: int) -> tuple[_Made | None,
     before = tokens[start : opened - 1] if "(" not in name else ["void"]
     if behind >= len(tokens) or tokens[behind] != "{" or name in _NO_NAMES or not before or before[-1] == "::":
         return None, closed
-    head = " ".join([*before[:0 if "(" in name else None], name, *tokens[opened:closed]])
+    head = " ".join([*before[: 0 if "(" in name else None], name, *tokens[opened:closed]])
     return _Made(name, _tidy(head), " ".join(tokens[opened + 1 : closed - 1])), behind
 
 

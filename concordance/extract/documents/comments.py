@@ -31,6 +31,7 @@ def is_legal(words: str) -> bool:
     """Whether a comment states rights or a licence, not what the code does."""
     return _LEGAL.search(words) is not None
 
+
 _PREAMBLE = re.compile(rb"\s*+(?:<\?[^>]*\?>|#![^\r\n]*+|#pragma once)?+\s*+")
 
 

@@ -272,9 +272,7 @@ def _numpy(section: str, body: list[Line]) -> list[DocPart]:
     return found
 
 
-def _numpy_head(
-    section: str, text: str, described: bool
-) -> tuple[list[tuple[str, str]], list[str | Line]] | None:
+def _numpy_head(section: str, text: str, described: bool) -> tuple[list[tuple[str, str]], list[str | Line]] | None:
     if section == "raises":
         item = _raised(text)
         if item is None:

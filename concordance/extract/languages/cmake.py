@@ -34,8 +34,23 @@ _NAME = re.compile(rb"[A-Za-z_][\w.+-]*\Z")
 _LIBRARY = re.compile(rb"[A-Za-z_][\w.+-]*(?:::[\w.+-]+)*\Z")
 _FLOW = frozenset(
     (
-        "if", "elseif", "else", "endif", "foreach", "endforeach", "while", "endwhile", "function", "endfunction",
-        "macro", "endmacro", "block", "endblock", "break", "continue", "return",
+        "if",
+        "elseif",
+        "else",
+        "endif",
+        "foreach",
+        "endforeach",
+        "while",
+        "endwhile",
+        "function",
+        "endfunction",
+        "macro",
+        "endmacro",
+        "block",
+        "endblock",
+        "break",
+        "continue",
+        "return",
     )
 )
 _TESTS = frozenset(
@@ -51,8 +66,18 @@ _IMPORTS = frozenset(("include", "add_subdirectory", "find_package", "configure_
 _TARGETS = frozenset(("add_library", "add_executable", "add_custom_target"))
 _TARGET_WORDS = frozenset(
     (
-        "STATIC", "SHARED", "MODULE", "OBJECT", "INTERFACE", "IMPORTED", "ALIAS", "EXCLUDE_FROM_ALL", "GLOBAL", "WIN32",
-        "MACOSX_BUNDLE", "ALL",
+        "STATIC",
+        "SHARED",
+        "MODULE",
+        "OBJECT",
+        "INTERFACE",
+        "IMPORTED",
+        "ALIAS",
+        "EXCLUDE_FROM_ALL",
+        "GLOBAL",
+        "WIN32",
+        "MACOSX_BUNDLE",
+        "ALL",
     )
 )
 _ASKING = frozenset((b"LENGTH", b"GET", b"JOIN", b"SUBLIST", b"FIND"))  # what `list` reads with
@@ -273,9 +298,7 @@ class _Reading:
         data, name, arguments = self.draft.source.data, command.name, command.arguments
         for argument in arguments:
             if argument.form != "bracket":
-                self.draft.add_names(
-                    (m.span(1) for m in _USE.finditer(data, argument.start, argument.end)), Role.READ
-                )
+                self.draft.add_names((m.span(1) for m in _USE.finditer(data, argument.start, argument.end)), Role.READ)
         if name in ("target_link_libraries", "add_dependencies"):
             named = arguments
         elif name.startswith("target_") or name == "set_target_properties":

@@ -183,9 +183,7 @@ class _Reading:
             self.in_rule = False
             for word in _WORD.finditer(line, include.end()):
                 module = raw[word.start() : word.end()].decode("utf-8", "replace")
-                self.draft.add_import(
-                    at + word.start(), module, condition=self._condition(), form=include[1].decode()
-                )
+                self.draft.add_import(at + word.start(), module, condition=self._condition(), form=include[1].decode())
             return True
         return False
 

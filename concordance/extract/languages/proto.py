@@ -150,9 +150,7 @@ class _Reading:
             self._wrong(tokens)
         return None
 
-    def _define(
-        self, kind: Kind, name: Token, tokens: list[Token], end: Token, **details: object
-    ) -> Definition:
+    def _define(self, kind: Kind, name: Token, tokens: list[Token], end: Token, **details: object) -> Definition:
         words = one_line(self.draft.source.slice(tokens[0].start, tokens[-1].end))
         return self.draft.define(
             kind, name.text.decode("utf-8", "replace"), name.start, tokens[0].start, end.end, signature=words, **details

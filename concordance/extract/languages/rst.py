@@ -48,8 +48,27 @@ _OPENING_SIGN = re.compile(r"(?<!\w)\*|`|:[\w.+-]")
 _SIGNATURE_NAME = re.compile(r"(?:[\w:<>*&~,\s]*?\s)?([A-Za-z_]\w*+(?:(?:\.|::)~?\w++)*+)\s*(?:[(\[{=:].*)?$", re.S)
 
 _CODE = frozenset(
-    ("code-block", "code", "sourcecode", "testcode", "testoutput", "testsetup", "testcleanup", "doctest", "math", "raw",
-     "parsed-literal", "graphviz", "digraph", "graph", "productionlist", "prompt", "mermaid", "highlight", "ipython")
+    (
+        "code-block",
+        "code",
+        "sourcecode",
+        "testcode",
+        "testoutput",
+        "testsetup",
+        "testcleanup",
+        "doctest",
+        "math",
+        "raw",
+        "parsed-literal",
+        "graphviz",
+        "digraph",
+        "graph",
+        "productionlist",
+        "prompt",
+        "mermaid",
+        "highlight",
+        "ipython",
+    )
 )
 _BROUGHT_IN = frozenset(("include", "literalinclude", "image", "figure"))
 _LISTED = frozenset(("toctree", "autosummary"))
@@ -63,8 +82,33 @@ _DOCUMENTED = {
 }  # fmt: skip
 _DOMAINS = frozenset(("py", "c", "cpp", "js", ""))
 _CODE_ROLES = frozenset(
-    ("class", "func", "meth", "attr", "mod", "obj", "data", "exc", "const", "any", "member", "macro", "type", "struct",
-     "enum", "enumerator", "var", "envvar", "union", "deco", "ref", "numref", "keyword", "function", "method")
+    (
+        "class",
+        "func",
+        "meth",
+        "attr",
+        "mod",
+        "obj",
+        "data",
+        "exc",
+        "const",
+        "any",
+        "member",
+        "macro",
+        "type",
+        "struct",
+        "enum",
+        "enumerator",
+        "var",
+        "envvar",
+        "union",
+        "deco",
+        "ref",
+        "numref",
+        "keyword",
+        "function",
+        "method",
+    )
 )
 _FILE_ROLES = frozenset(("doc", "download"))
 _LITERAL_ROLES = frozenset(("code", "literal", "file", "program", "command"))

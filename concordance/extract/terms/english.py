@@ -178,8 +178,34 @@ write year zip
 
 # Verbs by their place: nouns elsewhere, but a phrase that opens with one gives an order.
 IMPERATIVES = frozenset(
-    ("set", "reset", "save", "support", "copy", "free", "schedule", "load", "cast", "run", "check", "update", "print",
-     "return", "clear", "dump", "read", "write", "test", "move", "share", "match", "build", "select", "skip", "show")
+    (
+        "set",
+        "reset",
+        "save",
+        "support",
+        "copy",
+        "free",
+        "schedule",
+        "load",
+        "cast",
+        "run",
+        "check",
+        "update",
+        "print",
+        "return",
+        "clear",
+        "dump",
+        "read",
+        "write",
+        "test",
+        "move",
+        "share",
+        "match",
+        "build",
+        "select",
+        "skip",
+        "show",
+    )
 )
 STOP = frozenset(_STOP.split())
 MODIFIERS = frozenset(_MODIFIERS.split())
@@ -187,8 +213,30 @@ VERBS = frozenset(_VERBS.split())
 GENERAL = frozenset(_GENERAL.split())
 
 _NOT_PLURAL = frozenset(
-    ("lens", "series", "species", "news", "means", "kubernetes", "pandas", "numerics", "redis", "windows", "aws",
-     "macos", "chaos", "kudos", "cosmos", "yes", "perhaps", "always", "ios", "cos", "nos", "acos")
+    (
+        "lens",
+        "series",
+        "species",
+        "news",
+        "means",
+        "kubernetes",
+        "pandas",
+        "numerics",
+        "redis",
+        "windows",
+        "aws",
+        "macos",
+        "chaos",
+        "kudos",
+        "cosmos",
+        "yes",
+        "perhaps",
+        "always",
+        "ios",
+        "cos",
+        "nos",
+        "acos",
+    )
 )
 _IRREGULAR = {
     "indices": "index", "indexes": "index", "matrices": "matrix", "vertices": "vertex", "children": "child",

@@ -20,9 +20,7 @@ _TO_TOOLS = re.compile(r"\b(?:noqa|(?:type|pyrefly|mypy|pyre|pylint|ruff|eslint|
 _TODO_BY = re.compile(r"\b(?:TODO|FIXME|NB|XXX)\s*\([^()]*\)")
 
 
-def pieces(
-    facts: FileFacts, comments: list[tuple[int, str]], prose: list[tuple[int, str]]
-) -> list[tuple[int, str]]:
+def pieces(facts: FileFacts, comments: list[tuple[int, str]], prose: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """Everything said in the file, licence left out; documentation that is a comment too is taken once."""
     found = sorted(comments + prose) if prose else list(comments)
     legal: set[int] = set()

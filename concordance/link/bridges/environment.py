@@ -42,9 +42,7 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
             yield _documented(one, options.get(one.end.name, []), readers.get(one.end.name, set()))
 
 
-def _claims(
-    crossing: Crossing, one: Stated, options: dict[str, list[Stated]]
-) -> Iterator[tuple[Stated, Trust, str]]:
+def _claims(crossing: Crossing, one: Stated, options: dict[str, list[Stated]]) -> Iterator[tuple[Stated, Trust, str]]:
     """What an end says by itself: that a variable is read, set or declared there."""
     more = dict(one.end.more)
     if one.end.says == "documents":

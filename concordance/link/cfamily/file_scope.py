@@ -12,9 +12,7 @@ from concordance.link.cfamily.scopes import SHIFT, Entry, Home, Sight, Type
 from concordance.link.world import Loaded
 
 NAME, MEMBER, CALL, ITEM, EACH, PART = (int(op) for op in (Op.NAME, Op.MEMBER, Op.CALL, Op.ITEM, Op.EACH, Op.PART))
-OF_TYPE, LOOKUP, SYMBOL, PARAMETER, CAST = (
-    int(op) for op in (Op.OF_TYPE, Op.LOOKUP, Op.SYMBOL, Op.PARAMETER, Op.CAST)
-)
+OF_TYPE, LOOKUP, SYMBOL, PARAMETER, CAST = (int(op) for op in (Op.OF_TYPE, Op.LOOKUP, Op.SYMBOL, Op.PARAMETER, Op.CAST))
 
 # Kinds of questions: about a file's view and an expression, home or entry (the first five); about a class.
 NAMED, TYPE_NAMED, TYPE_OF, NOMINATED, ALIASED, INHERITED, BASES = range(7)

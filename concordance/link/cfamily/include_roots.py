@@ -13,9 +13,7 @@ from collections.abc import Iterator
 
 from concordance.link.paths.tree import Tree, joined
 
-_COMMAND = re.compile(
-    r"^[ \t]*(include_directories|target_include_directories|set|list)\s*\(([^()]*)\)", re.M | re.I
-)
+_COMMAND = re.compile(r"^[ \t]*(include_directories|target_include_directories|set|list)\s*\(([^()]*)\)", re.M | re.I)
 _CMAKE_COMMENT = re.compile(r"#[^\n]*")
 _WORD = re.compile(r'"([^"]*)"|([^\s"]+)')
 _KEYWORDS = frozenset(("PUBLIC", "PRIVATE", "INTERFACE", "SYSTEM", "BEFORE", "AFTER", "APPEND", "PREPEND", "CACHE"))

@@ -100,7 +100,12 @@ _FRAMEWORKS = frozenset((
 ))
 # fmt: on
 _GROUPS = (
-    (C, "C"), (CPP, "C++"), (_POSIX, "POSIX"), (_COMPILER, "compiler"), (_WINDOWS, "Windows"), (_APPLE, "Apple"),
+    (C, "C"),
+    (CPP, "C++"),
+    (_POSIX, "POSIX"),
+    (_COMPILER, "compiler"),
+    (_WINDOWS, "Windows"),
+    (_APPLE, "Apple"),
 )  # fmt: skip
 _FAMILIES = (  # by how their headers' names start
     ("CUDA", (

@@ -41,9 +41,7 @@ class _Rules:
         if self._folder(folder):
             return True
         ending = f".{name.rpartition('.')[2]}"
-        return self._one(path, "") and not any(
-            self._one(one, "") for one in self.there(folder) if one.endswith(ending)
-        )
+        return self._one(path, "") and not any(self._one(one, "") for one in self.there(folder) if one.endswith(ending))
 
     def _folder(self, path: str) -> bool:
         said = self.folders.get(path)

@@ -1,9 +1,9 @@
 """What Python calls the modules, classes and tables that C and C++ code holds in its hands.
 
-In: the ends that `extract/cfamily/python_bindings/bindings.py` stated. Out: for a root of a file ("the module that is described here", "the
-parameter that others fill", "the type that owns this table") the dotted names that it has in Python, each with how sure
-that is. A root is followed from table to type, from type to the module that it is added to, from a parameter to the
-calls that fill it, up to a name that is written out; where that way is lost, no name is given.
+In: the ends that `extract/cfamily/python_bindings` stated. Out: for a root of a file ("the module that is described
+here", "the parameter that others fill", "the type that owns this table") the dotted names that it has in Python, each
+with how sure that is. A root is followed from table to type, from type to the module that it is added to, from a
+parameter to the calls that fill it, up to a name that is written out; where that way is lost, no name is given.
 """
 
 from __future__ import annotations

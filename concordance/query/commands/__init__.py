@@ -6,11 +6,11 @@ A command's file holds
 - `ARGUMENT`: what it is asked about, as its help shows it: "PATH", "NAME", "PATH or NAME"; with "[]" around it where it
   may be left out, "..." behind it where several words are one question ("QUERY..."), "" where there is nothing to say
 - `OPTIONS`: its own options, a tuple of `Option`; left out where there are none
-- `answer(index, asked, page) -> Answer`: `index` is the repository (`query/index/repository.py`), `asked` what was typed (None
+- `answer(index, asked, page) -> Answer`: `index` is the repository (`query.index`), `asked` what was typed (None
   where nothing was), `page.options` the value of each own option by its name
 
-`index.file(asked)` is the file of a PATH, `names.find(index, asked)` (`query/names/resolver.py`) the symbols of a NAME, best
-first, and `names.subject(index, asked)` what PATH or NAME means; all three raise a `UserError` that says what is
+`index.file(asked)` is the file of a PATH, `resolver.find(index, asked)` (`query.names`) the symbols of a NAME, best
+first, and `resolver.subject(index, asked)` what PATH or NAME means; all three raise a `UserError` that says what is
 nearest where there is none. `page.limit` and `page.cursor` are what `paged` needs to cut a page. An answer with no
 rows says in its `note` what was searched.
 """

@@ -40,7 +40,11 @@ class Census:
     """All names of a repository."""
 
     def __init__(
-        self, facts: Facts, bases: list[tuple[int, str, str, str]], keys: list[str], kinds: bytearray,
+        self,
+        facts: Facts,
+        bases: list[tuple[int, str, str, str]],
+        keys: list[str],
+        kinds: bytearray,
         reads: Reads,
     ) -> None:
         """`bases` are those of all files, `keys` and `kinds` those of all symbols, by their ids."""

@@ -20,7 +20,7 @@ from concordance.query.markup.lines import collected
 from concordance.query.markup.markdown_shapes import joined
 from concordance.query.markup.summary import first_sentence as first_sentence
 from concordance.query.markup.summary import is_licence as is_licence
-from concordance.query.markup.summary import said as said
+from concordance.query.markup.summary import prose_of as prose_of
 
 _PLAIN = re.compile(r"[A-Za-z](?:[\w ,;'\"/?%^=+-]|\.(?! )|[.:!)] (?=[A-Za-z])|[.)]$|\((?![)]))*+", re.A)
 _REST = re.compile(

@@ -54,7 +54,7 @@ class Dialect:
     """Which ways of writing count in a text."""
 
     rest: bool = False  # directives, fields, literal blocks behind `::`
-    doxygen: bool = False  # `@param`, `\\brief`
+    commands: bool = False  # `@param`, `\\brief`
     indented: int = 0  # spaces that make a block code; 0: only where it looks like code
     headings: bool = False  # `# Title`
     fence: str = ""  # the language of a fence that names none

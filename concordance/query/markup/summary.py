@@ -110,7 +110,7 @@ _SOMETIMES_LAST = frozenset(
 )
 
 
-def said(doc: str) -> str:
+def prose_of(doc: str) -> str:
     """The comment without paragraphs that state rights or a licence."""
     small = doc.lower()
     if not any(word in small for word in _LEGAL_WORDS):
@@ -146,7 +146,7 @@ def _is_said(text: str) -> bool:
 
 def is_licence(doc: str) -> bool:
     """Whether a comment says nothing but whose the file is and what may be done with it."""
-    return bool(doc.strip()) and not said(doc).strip()
+    return bool(doc.strip()) and not prose_of(doc).strip()
 
 
 def first_sentence(doc: str, language: str, name: str = "") -> str:
@@ -154,7 +154,7 @@ def first_sentence(doc: str, language: str, name: str = "") -> str:
     title = ""
     if doc.startswith("@") and language in ("c", "cpp", "cuda"):
         doc = member_words(doc)
-    for paragraph in _paragraphs(said(doc[:_FAR])):
+    for paragraph in _paragraphs(prose_of(doc[:_FAR])):
         behind, heading = _without_title(paragraph)
         title = title or heading
         lines = _without_signature(behind, language)

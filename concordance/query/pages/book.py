@@ -63,7 +63,10 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
         chapter = next(one for one in plan(index).ordered if one.name == subject)
         index.reads.note(BELOW, chapter.folder)
         index.reads.note("chapters", chapter.name)
-        title, blocks = ["Chapter: ", chapter_sections.label_of(index, chapter)], chapter_sections.blocks(index, chapter)
+        title, blocks = (
+            ["Chapter: ", chapter_sections.label_of(index, chapter)],
+            chapter_sections.blocks(index, chapter),
+        )
     yield Page(Ref(To.BOOK, subject), title, blocks)
 
 
@@ -95,7 +98,9 @@ def _front(index: Index) -> list[Block]:
         for chapter in part.chapters:
             number += 1
             head: list[Piece] = [f"Chapter {number}: ", chapter_sections.chapter_ref(index, chapter)]
-            items.append(Item([*head, f" ({chapter_sections.size_words(chapter)}): ", *chapter_sections.summary(index, chapter)]))
+            items.append(
+                Item([*head, f" ({chapter_sections.size_words(chapter)}): ", *chapter_sections.summary(index, chapter)])
+            )
         found.append(Items(items))
     found += [Heading(2, ["Behind the Chapters"]), _behind(index)]
     return found
@@ -145,13 +150,15 @@ def _paths(index: Index) -> list[Block]:
     made = plan(index)
     found: list[Block] = [
         Text(
-            [f"Times are reckoned at a minute for {reading_paths.LINES} lines of code or comment; blank lines are left out."]
+            [f"Times are reckoned at a minute for {LINES} lines of code or comment; blank lines are left out."]
         )
     ]
     used = {one.folder: sum(times for _, times in made.users(one.folder)) for one in made.ordered if one.folder}
     most = sorted(used, key=lambda folder: (-used[folder], folder))[:_WHOLE]
     first = [
-        step[0] for one in made.ordered if one.folder in most and (step := reading_paths.path_through(index, one.homes, 1))
+        step[0]
+        for one in made.ordered
+        if one.folder in most and (step := reading_paths.path_through(index, one.homes, 1))
     ]
     if len(first) > 1:
         total = reading_paths.spell(sum(step.minutes for step in first))

@@ -35,7 +35,13 @@ from concordance.query.names.public_names import public_name
 from concordance.query.sections import file_sections
 
 _FEW = 40  # names of a section that the map spells out
-_NAMING = (file_sections.PATTERNS, file_sections.PERFORMANCE, file_sections.SECURITY, file_sections.TESTING, file_sections.RELATED)
+_NAMING = (
+    file_sections.PATTERNS,
+    file_sections.PERFORMANCE,
+    file_sections.SECURITY,
+    file_sections.TESTING,
+    file_sections.RELATED,
+)
 
 
 def subjects(index: Index) -> list[str]:
@@ -179,7 +185,11 @@ def _identifiers(one: About, rows: list[Mentioned]) -> list[Item]:
 
 def _brought(imports: list[Imported]) -> str:
     """What the imports of a file are called: those of prose are links."""
-    return file_keywords.LINKS if imports and all(row.form in file_keywords.LINKED for row in imports) else file_keywords.IMPORTS
+    return (
+        file_keywords.LINKS
+        if imports and all(row.form in file_keywords.LINKED for row in imports)
+        else file_keywords.IMPORTS
+    )
 
 
 def _concept(term: Term) -> Item:

@@ -31,7 +31,9 @@ _MADE: dict[str, Callable[[About], list[Block]]] = {
     PURPOSE: overview.purpose,
     OVERVIEW: overview.overview,
     DESIGN: lambda one: [Heading(3, ["Role in the repository"]), *dependencies.role(one)],
-    DEPENDENCIES: lambda one: [Heading(3, ["Import Dependencies"]), *dependencies.imports(one), *cross_language.across(one)],
+    DEPENDENCIES: lambda one: [
+        Heading(3, ["Import Dependencies"]), *dependencies.imports(one), *cross_language.across(one)
+    ],
     PATTERNS: lambda one: [Heading(3, ["Common Patterns"]), *observations.patterns_of(one)],
     PERFORMANCE: lambda one: [Heading(3, ["Performance Notes"]), *observations.performance(one)],
     SECURITY: lambda one: [Heading(3, ["Security Considerations"]), *observations.security(one)],

@@ -28,7 +28,7 @@ from concordance.base.blocks import (
 from concordance.base.model import RUN, TYPES, Change, File, Kind, Skip
 from concordance.query.descriptions import describe
 from concordance.query.index.file_model import About
-from concordance.query.markup import first_sentence, markdown, summary
+from concordance.query.markup import first_sentence, markdown, prose_of
 from concordance.query.names.mentions import Named
 from concordance.query.sections.structure import folders, plural
 
@@ -48,7 +48,7 @@ def unread(file: File) -> str:
 
 def purpose(one: About) -> list[Block]:
     """What the file is for: its author's words, or what the facts say."""
-    words = summary(one.facts.doc)
+    words = prose_of(one.facts.doc)
     if words and first_sentence(words, one.file.language):
         quoted = Doc(markdown(words, one.file.language, Named(one).ref))
         lines = one.lines_of(words)

@@ -105,9 +105,7 @@ def ordered(
 def placed(order: Order, boxes: Sequence[Size], words: Sequence[Size]) -> Placed:
     """The places of boxes and arrows by the sizes of boxes, and of the words of ways."""
     none = Size(0, 0)
-    sizes = [
-        boxes[cell.box] if cell.box >= 0 else words[cell.word] if cell.word >= 0 else none for cell in order.cells
-    ]
+    sizes = [boxes[cell.box] if cell.box >= 0 else words[cell.word] if cell.word >= 0 else none for cell in order.cells]
     asides = _asides(order, sizes)
     return Placed(sizes, asides, *_alongs(order, sizes, asides))
 

@@ -1,4 +1,4 @@
-"""Pages as HTML for a browser: the content of a page; `render/site/page_frame.py` puts the rest of the window around it.
+"""Pages as HTML for a browser: the content of a page; `page_frame` puts the rest of the window around it.
 
 In: a page and the addresses of the site. Out: its HTML, and its headings for the outline. Text that is not ours is
 escaped, and an author's Markdown is shown without HTML of its own. There is neither style nor script in it: classes

@@ -223,9 +223,7 @@ class Site:
             yield address
 
 
-def opened(
-    index: Index, out: str, live: bool = False, api: bool = False, more: tuple[str, ...] = ()
-) -> Site:
+def opened(index: Index, out: str, live: bool = False, api: bool = False, more: tuple[str, ...] = ()) -> Site:
     """The site of an index; `out` is the folder of its book, of which the site knows nothing else."""
     paths, plain = [row[1] for row in index.bases], plain_files(index)
     addresses = SiteAddresses(paths, index.root, out, plain)

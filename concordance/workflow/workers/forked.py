@@ -53,7 +53,9 @@ def _workers(laid: object, jobs: int, patience: float) -> Iterator[workers_pool.
     """Workers that have something on their desk; None where none can be forked."""
     _desks()[:] = [laid]
     gc.freeze()  # what is not touched by the collector stays shared with the workers
-    pool = workers_pool.Pool(jobs, _start, [], lambda items: patience * (1 + len(items)), lambda dead, items: None, True)
+    pool = workers_pool.Pool(
+        jobs, _start, [], lambda items: patience * (1 + len(items)), lambda dead, items: None, True
+    )
     try:
         yield pool if pool.begin() else None
         pool.close()
@@ -75,4 +77,6 @@ def each(
         return
     every = chain([first], source)
     with _workers(laid, jobs, patience) as pool:
-        yield from workers_pool.batches_here(work, every, patience) if pool is None else workers_pool.each(pool, work, every)
+        yield from (
+            workers_pool.batches_here(work, every, patience) if pool is None else workers_pool.each(pool, work, every)
+        )
