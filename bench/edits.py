@@ -29,8 +29,9 @@ from bench.editsteps import BOOK, EDITS, Desk
 from bench.stored import dump
 from concordance import api
 from concordance.base.config import Book
+from concordance.base.progress import quiet
 from concordance.render import manifest
-from concordance.workflow.pipeline import quiet
+from concordance.workflow import builds
 from concordance.workflow.stages import pages
 from concordance.workflow.watch.watch import Current
 
@@ -70,7 +71,7 @@ class Bench:
         desk.git("add", "-A")
         desk.git("commit", "-q", "-m", "first")
         self._clock = desk.clock
-        api.book(str(self.root), None, Book(), 1)
+        builds.book(str(self.root), None, Book(), 1)
         shutil.copytree(self.root, self._kept, symlinks=True)
 
     def run(self, steps: list[Step], always: bool) -> None:
@@ -83,7 +84,7 @@ class Bench:
             if step.what in EDITS:
                 EDITS[step.what](desk, random.Random(step.seed))
             elif step.what == "store":
-                api.build(str(self.root), 1)
+                builds.build(str(self.root), 1)
             elif step.what == "ask":
                 api.Repository(str(self.root)).close()
             else:
@@ -162,7 +163,7 @@ def _forking(always: bool) -> Iterator[None]:
 
 
 def _written(root: Path, out: Path, wishes: Book, jobs: int = 1) -> None:
-    _, written = api.book(str(root), str(root / out), wishes, jobs)
+    _, written = builds.book(str(root), str(root / out), wishes, jobs)
     if written.failed:
         raise Differs(f"pages failed: {written.failed}")
 

@@ -25,10 +25,10 @@ from typing import Any, NamedTuple
 from bench import measure
 from concordance.base.config import Book
 from concordance.base.model import Kind, Skip, Symbol
+from concordance.base.progress import quiet
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.render import manifest
-from concordance.workflow.pipeline import quiet
 from concordance.workflow.store_location import FOLDER
 from concordance.workflow.watch.watch import Current
 

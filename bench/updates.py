@@ -25,11 +25,11 @@ SEED = 7
 # Updates for as long as it is told to, as `concord watch` does; shows all stacks on a signal.
 PROGRAM = """
 import faulthandler, signal, sys
-from concordance import api
+from concordance.workflow import builds
 if __name__ == "__main__":
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     for line in sys.stdin:
-        (api.book if line == "book\\n" else api.build)(sys.argv[1], jobs=2)
+        (builds.book if line == "book\\n" else builds.build)(sys.argv[1], jobs=2)
         print("done", flush=True)
 """
 

@@ -15,13 +15,12 @@ import golden_files
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from concordance import api
 from concordance.base.config import Book, Config
+from concordance.base.progress import quiet
 from concordance.collect import encoding, own_output
 from concordance.render import manifest
 from concordance.render.summary import Problem
-from concordance.workflow import book_check
-from concordance.workflow.pipeline import quiet
+from concordance.workflow import book_check, builds
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OUR_TAG = re.compile(r'<a id="def-[^"<>]*">|</a>')
@@ -36,7 +35,7 @@ def copied(folder: Path) -> Path:
 
 def write(root: Path, out: Path, jobs: int = 1, generated: bool = False) -> Any:
     """Builds and writes the book of a repository; every page can be made."""
-    _, written = api.book(str(root), str(out), Book(generated=generated), jobs, quiet)
+    _, written = builds.book(str(root), str(out), Book(generated=generated), jobs, quiet)
     assert not written.failed
     return written
 

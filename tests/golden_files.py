@@ -10,13 +10,13 @@ import shutil
 from pathlib import Path
 
 from bench import ctags, python
-from concordance import api
 from concordance.base.config import Book, Config
 from concordance.base.model import File, FileFacts, Role, Trust, unpacked
 from concordance.extract.engine import language_of
 from concordance.facts.read import Facts
 from concordance.query.answers import qualified
 from concordance.render import manifest
+from concordance.workflow import builds
 from concordance.workflow.pipeline import Build
 from concordance.workflow.store_location import FOLDER
 
@@ -100,7 +100,7 @@ PAGES = (
 def book(root: Path) -> str:
     """Some pages of the sample's book, one of each kind, without sources; and the names of all."""
     out = root / "site"
-    _, written = api.book(str(root), str(out), Book(), 1)
+    _, written = builds.book(str(root), str(out), Book(), 1)
     assert not written.failed
     listed = sorted(manifest.read(str(out)).pages)
     shown = []

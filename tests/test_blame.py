@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from program import GIT, git, sample, write
 
-from concordance import api
 from concordance.base.config import Book
 from concordance.collect import blame as blames
 from concordance.collect.blame import Blame, blame, head
@@ -20,6 +19,7 @@ from concordance.collect.line_diff import aligned
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.render.site.files import Site, opened
+from concordance.workflow import builds
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\x1b[31m\u202e"
 
@@ -216,7 +216,7 @@ def test_a_server_says_it_beside_the_source(made: Path) -> None:
     write(made, {".mailmap": "Ada Lovelace <ada@example.org>\n", "sub/a.py": "one\nTWO\nthree\nfour\nfive\n", "new.py": "x = 1\n"})
     git(made, "commit", "-qm", name, "sub/a.py")
     write(made, {"sub/a.py": "one\nTWO\nthree\nfour\nfive\nsix\n"})
-    api.build(str(made), 1)
+    builds.build(str(made), 1)
     served = site(made)
     why, commits, ranges, digest = answer(served, "sub/a.py_blame.js")
     assert why == ""
@@ -243,5 +243,5 @@ def test_a_server_says_it_beside_the_source(made: Path) -> None:
 
 def test_lines_that_git_does_not_count(made: Path) -> None:
     committed(made, "old", {"old.py": b"x = 1\ry = 2\n"})
-    api.build(str(made), 1)
+    builds.build(str(made), 1)
     assert answer(site(made), "old.py_blame.js")[0] == "its lines do not end where git's do"

@@ -15,9 +15,9 @@ import tree_sitter
 import tree_sitter_yaml
 from program import concord, git
 
-from concordance import api
 from concordance.base.config import Book
 from concordance.render.summary import Compared
+from concordance.workflow import builds
 
 ROOT = Path(__file__).parent.parent
 
@@ -35,7 +35,7 @@ def _checked(repo: Path, wishes: Book | None = None, folder: str = "docs") -> Co
     """What `check` finds; it is checked that it touches nothing."""
     out = repo / folder
     before, times = books.contents(out), _times(out)
-    found = api.check(str(repo), str(out), wishes, 1)
+    found = builds.check(str(repo), str(out), wishes, 1)
     assert (books.contents(out), _times(out)) == (before, times)
     return found
 

@@ -19,6 +19,7 @@ from concordance.query.index.repository import Index
 from concordance.query.names.hover_cards import cards
 from concordance.query.site_pages import definition
 from concordance.render.site.files import Site, opened
+from concordance.workflow import builds
 
 SAMPLE = Path(__file__).parent / "sample"
 FILES = {
@@ -81,7 +82,7 @@ class Made:
     """A repository with its site."""
 
     def __init__(self, root: Path) -> None:
-        api.build(str(root))
+        builds.build(str(root))
         self.repository = api.Repository(root, update=False)
         self.index = Index(Facts(str(root / ".concordance")), str(root), Book(source=False, drawn=True))
         self.site: Site = opened(self.index, str(root / ".concordance/book"))

@@ -22,6 +22,7 @@ from concordance.query.diff.moves import Gone, elsewhere
 from concordance.query.diff.renamed_files import alike_content, same_content
 from concordance.query.diff.symbol_pairs import differs, paired
 from concordance.query.diff.symbols import Part, digests, parts
+from concordance.workflow import builds
 
 Row = dict[str, Any]
 
@@ -168,7 +169,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         commit(folder, {**SECOND, "app/new_name.py": str(FIRST["app/old_name.py"]) + "\nLAST = 1\n"})
         program.git(folder, "tag", "two")
         program.age(folder)
-        api.build(str(folder))
+        builds.build(str(folder))
         yield folder
 
 

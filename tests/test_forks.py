@@ -24,7 +24,8 @@ from concordance.workflow.workers import pool, temp_folder
 # Runs a script in a process that has no thread but its first, which a test run need not have.
 PRELUDE = """
 import fcntl, gc, os, sqlite3, sys, threading
-from concordance import forked, forks, parallel
+from concordance.base import forks
+from concordance.workflow.workers import forked, pool as parallel
 def names(items): return [os.getpid() for _ in items]
 def held():
     found = [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{fd}")]
@@ -81,7 +82,7 @@ threading.Thread(target=write, daemon=True).start()
 begun.wait()
 """,
     "a writer of the text index": """
-from concordance.facts.fulltext import TextWriter
+from concordance.facts.fulltext.index import TextWriter
 writer = TextWriter(sys.argv[1], None)
 """,
 }
@@ -107,8 +108,8 @@ for start in (forks.Process(target=print).start, forks.fork):
 def test_readers_come_from_a_server_while_the_index_is_written(tmp_path: Path) -> None:
     """Also where forked workers were killed, and the threads of the index began meanwhile."""
     script("""
-from concordance.facts.fulltext import TextWriter
-pool = parallel.Pool(1, gc.disable, ["concordance.batch"], lambda items: 60.0, lambda dead, items: None, fork=True)
+from concordance.facts.fulltext.index import TextWriter
+pool = parallel.Pool(1, gc.disable, ["concordance.workflow.stages.extract"], lambda items: 60.0, lambda dead, items: None, fork=True)
 assert pool.begin()
 writer = TextWriter(sys.argv[1], None)
 pool.kill()
@@ -123,7 +124,7 @@ writer.finish("1")
 def test_threads_that_end_are_waited_for(tmp_path: Path) -> None:
     """Those of an index that was written end a moment later."""
     script("""
-from concordance.facts.fulltext import TextWriter
+from concordance.facts.fulltext.index import TextWriter
 writer = TextWriter(sys.argv[1], None)
 writer.finish("1")
 assert os.getpid() not in each(names)
@@ -133,8 +134,8 @@ assert os.getpid() not in each(names)
 def test_what_a_child_holds(tmp_path: Path) -> None:
     """No lock of its parent: not that of the store, nor of an index, nor of a temporary folder."""
     said = script("""
-from concordance import scratch
-from concordance.facts import lock
+from concordance.workflow.workers import temp_folder as scratch
+from concordance.facts.integrity import lock
 index = open(sys.argv[1] + "/.tantivy-meta.lock", "w")
 fcntl.flock(index, fcntl.LOCK_EX)
 with lock.held(sys.argv[1], print), scratch.folder():
@@ -148,7 +149,7 @@ print(mine, theirs)
 def test_only_one_module_forks() -> None:
     package = Path(program.TREE / "concordance")
     for path in package.rglob("*.py"):
-        if path.name != "base/forks.py":
+        if path.name != "forks.py":
             text = path.read_text()
             for word in ("os.fork", 'get_context("fork")', "multiprocessing.Process", "ForkContext", "ForkProcess"):
                 assert word not in text, f"{path} has {word}"
@@ -157,23 +158,25 @@ def test_only_one_module_forks() -> None:
 # What an update does to have every thread at its fork written down.
 SPY = """
 import json, os, sys
-from concordance import api, forks, pipeline
+from concordance.workflow import builds
+from concordance.base import forks
+from concordance.workflow import pipeline
 def note():
     with open(sys.argv[2], "a") as file:
         file.write(json.dumps(list(forks.other_threads().values())) + "\\n")
 os.register_at_fork(before=note)
 if __name__ == "__main__":
     if sys.argv[3:] == ["killed"]:
-        pool_of = pipeline.parallel.Pool.submit
+        pool_of = pipeline.workers_pool.Pool.submit
         def submit(pool, work, batch):
             future = pool_of(pool, work, batch)
-            if getattr(work, "func", None) is pipeline.batch.read and not hasattr(pool, "was_killed"):
+            if getattr(work, "func", None) is pipeline.extract.read and not hasattr(pool, "was_killed"):
                 pool.was_killed = True
                 for process in pool._executor._processes.values():
                     process.kill()
             return future
-        pipeline.parallel.Pool.submit = submit
-    summary = api.build(sys.argv[1], 2)
+        pipeline.workers_pool.Pool.submit = submit
+    summary = builds.build(sys.argv[1], 2)
     print(summary.read)
 """
 
@@ -205,7 +208,7 @@ def test_no_update_forks_beside_a_thread(built: Path, tmp_path: Path, update: st
 def test_a_call_that_does_not_return_is_said_and_ended() -> None:
     command = """
 import time
-from concordance.watchdog import watched
+from concordance.base.watchdog import watched
 with watched("a thing that is quick"):
     pass
 assert forks.allowed()
@@ -297,7 +300,7 @@ def test_who_holds_the_lock_is_said(folder: Path) -> None:
     home.mkdir()
     said: list[str] = []
     holder = subprocess.Popen(
-        [sys.executable, "-c", "import sys, time\nfrom concordance.facts import lock\nwith lock.held(sys.argv[1], print):\n    print('held', flush=True)\n    time.sleep(600)", str(home)],
+        [sys.executable, "-c", "import sys, time\nfrom concordance.facts.integrity import lock\nwith lock.held(sys.argv[1], print):\n    print('held', flush=True)\n    time.sleep(600)", str(home)],
         env=program.environment(), stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:

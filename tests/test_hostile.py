@@ -16,9 +16,9 @@ from linked import Repository
 from program import git, ledger, write
 
 from bench import hostile
-from concordance import api
 from concordance.base.config import Book
 from concordance.collect import walk
+from concordance.workflow import builds
 
 OUT = Path(".concordance/book")
 
@@ -184,11 +184,11 @@ def test_files_that_change_between_the_list_and_the_reading(folder: Path, how: s
 def test_files_that_change_between_the_store_and_the_pages(folder: Path, how: str, tmp_path: Path) -> None:
     write(folder, program.SAMPLE)
     program.age(folder)
-    summary = api.build(str(folder))
+    summary = builds.build(str(folder))
     harm(folder, how, tmp_path)
     from concordance.base.config import Config
 
-    written = api._write(str(folder), str(folder / OUT), Book(), Config(jobs=1), summary, lambda *_: None)
+    written = builds._write(str(folder), str(folder / OUT), Book(), Config(jobs=1), summary, lambda *_: None)
     assert written.failed == []
     held(folder)
 

@@ -13,13 +13,13 @@ import program
 import pytest
 from program import git, write
 
-from concordance import api
 from concordance.base.blocks import Doc, Graph, Heading, Item, Items, Line, Mono, Node, Page, Ref, Table, Text, To
 from concordance.base.characters import HIDDEN, visible
 from concordance.base.config import Book
 from concordance.query.markup import markdown as shown_doc
 from concordance.render.addresses import Addresses
 from concordance.render.formats import markdown
+from concordance.workflow import builds
 
 EVIL = [
     "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "</details>", "<!--", "-->", "<![CDATA[", "<?php", "<a href=//evil>",
@@ -95,7 +95,7 @@ def test_a_book_of_a_repository_that_is_all_markup(folder: Path) -> None:
         author = re.sub(r"[<>\n\0]", "", evil) or "x"
         env = {"GIT_AUTHOR_NAME": f"{author} [x](javascript:x)", "GIT_AUTHOR_EMAIL": "](javascript:x)"}
         subprocess.run(["git", "commit", "-q", "-m", evil], cwd=folder, env={**os.environ, **env}, check=True)
-    _, written = api.book(str(folder), None, Book(history=True), 2)
+    _, written = builds.book(str(folder), None, Book(history=True), 2)
     assert written.failed == []
     out = folder / ".concordance/book"
     assert books.problems(folder, out) == []

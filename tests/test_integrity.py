@@ -13,15 +13,16 @@ import books
 import pytest
 from program import SAMPLE, age, ask, concord, dump, remove_store, write
 
-from concordance import api
 from concordance.base.config import Book, Config
 from concordance.base.errors import StoreBroken, UserError
+from concordance.base.progress import Summary
 from concordance.facts.cache import Cache
 from concordance.facts.fulltext import index
 from concordance.facts.integrity import checksums
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
-from concordance.workflow.pipeline import Build, Summary
+from concordance.workflow import builds
+from concordance.workflow.pipeline import Build
 
 
 def run(folder: Path) -> Summary:
@@ -30,7 +31,7 @@ def run(folder: Path) -> Summary:
 
 def made(folder: Path, out: Path | None = None) -> int:
     """Writes the book: how many files it is of."""
-    return api.book(str(folder), str(out) if out is not None else None, jobs=1)[0].files
+    return builds.book(str(folder), str(out) if out is not None else None, jobs=1)[0].files
 
 
 def flip(path: Path, seed: int, bits: int = 20) -> None:
@@ -292,10 +293,10 @@ def test_a_page_of_the_same_size_is_written_again(repo: Path) -> None:
 
 def test_a_damaged_list_of_a_site(repo: Path) -> None:
     out = repo / ".concordance/site"
-    api.site(str(repo), str(out), jobs=1)
+    builds.site(str(repo), str(out), jobs=1)
     before = books.contents(out)
     (out / "manifest.json").write_bytes((out / "manifest.json").read_bytes()[:300])
-    api.site(str(repo), str(out), jobs=1)
+    builds.site(str(repo), str(out), jobs=1)
     assert books.contents(out) == before
 
 
@@ -323,8 +324,8 @@ def test_check_store_of_a_cache_that_is_none(repo: Path, tmp_path: Path, monkeyp
     monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "own"))
     run(repo)
     (tmp_path / "own/facts.db").write_bytes(b"hello")
-    assert [Path(one.path).name for one in api.audit_store(str(repo))] == ["facts.db"]
-    assert api.audit_store(str(repo)) == []
+    assert [Path(one.path).name for one in builds.audit_store(str(repo))] == ["facts.db"]
+    assert builds.audit_store(str(repo)) == []
 
 
 def test_check_store_follows_no_link(repo: Path, tmp_path: Path) -> None:
@@ -332,7 +333,7 @@ def test_check_store_follows_no_link(repo: Path, tmp_path: Path) -> None:
     victim.mkdir()
     (repo / ".concordance").symlink_to(victim)
     with pytest.raises(UserError, match="is a link or a file"):
-        api.audit_store(str(repo))
+        builds.audit_store(str(repo))
     assert os.listdir(victim) == []
 
 

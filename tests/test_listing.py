@@ -21,6 +21,7 @@ from concordance.render.site import addresses
 from concordance.render.site import source_listing as rendered
 from concordance.render.site.addresses import SiteAddresses
 from concordance.render.site.source_listing import render
+from concordance.workflow import builds
 
 SAMPLE = Path(__file__).parent / "sample"
 
@@ -29,7 +30,7 @@ class Shown:
     """A repository's source pages."""
 
     def __init__(self, root: Path) -> None:
-        api.build(str(root))
+        builds.build(str(root))
         self.repository = api.Repository(root, update=False)
         self.index = Index(Facts(str(root / ".concordance")), str(root), Book(source=False))
         self.paths = [row[1] for row in self.index.bases]

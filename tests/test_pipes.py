@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from program import concord, git, write
 
-from concordance.base import regular_file
+from concordance.base import confined_folder
 from concordance.base.errors import Unreadable
 from concordance.base.model import Entry
 from concordance.collect import own_output, walk
@@ -29,11 +29,11 @@ def test_only_a_plain_file_is_opened(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("pipe")
     for path in (tmp_path / "pipe", tmp_path / "link", tmp_path, Path("/dev/zero")):
         with pytest.raises(OSError):
-            regular_file.opened(str(path))
-        assert regular_file.is_other(str(path))
-    assert not regular_file.is_other(str(tmp_path / "none"))
+            confined_folder.opened(str(path))
+        assert confined_folder.is_other(str(path))
+    assert not confined_folder.is_other(str(tmp_path / "none"))
     (tmp_path / "file").write_text("x")
-    with regular_file.opened(str(tmp_path / "file")) as file:
+    with confined_folder.opened(str(tmp_path / "file")) as file:
         assert file.read() == b"x"
 
 

@@ -12,13 +12,13 @@ import pytest
 from program import TREE, write
 
 from bench import editrepo
-from concordance import api
 from concordance.base import plugins
 from concordance.base.config import Book
 from concordance.facts.page_reads import Subject
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.query.pages import PAGES
+from concordance.workflow import builds
 from concordance.workflow.stages import pages
 
 Opened = Callable[[], Index]
@@ -33,7 +33,7 @@ def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         root = books.copied(home) if request.param == "sample" else home / "mixed"
         if request.param == "mixed":
             write(root, editrepo.OTHERS)
-        api.build(str(root), 1)
+        builds.build(str(root), 1)
         with Facts(str(root / ".concordance")) as facts:
             yield lambda: Index(facts, str(root), Book())
 
@@ -95,13 +95,13 @@ def test_a_page_that_was_looked_at_before_workers_were_forked_is_made_again(
     write(root, {f"p{n % 6}/m{n}.py": f"def f{n}():\n    return {n}\n" for n in range(60)})
     for more in ({}, {"x/one.py": weird}, {"y/two.py": weird}):
         write(root, more)
-        api.book(str(root), str(out), Book(), 2)
+        builds.book(str(root), str(out), Book(), 2)
     ours = books.contents(out)
     assert "weird" in ours["x/one.py_docs.md"].decode()
     clean = tmp_path / "clean" / "repo"
     for path in books.sources(root, out):
         write(clean, {path: (root / path).read_text()})
-    api.book(str(clean), str(clean / ".concordance/book"), Book(), 2)
+    builds.book(str(clean), str(clean / ".concordance/book"), Book(), 2)
     assert [page for page, data in books.contents(clean / ".concordance/book").items() if data != ours[page]] == []
 
 

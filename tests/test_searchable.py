@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concordance import api
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.render.site import search_files
 from concordance.render.site.files import opened
 from concordance.render.site.search_files import keys, shards
+from concordance.workflow import builds
 
 
 def written(root: Path) -> tuple[Index, dict[str, Any]]:
-    api.build(str(root), 1)
+    builds.build(str(root), 1)
     index = Index(Facts(str(root / ".concordance")), str(root))
     site = opened(index, str(root / ".concordance/book"))
     found = {}

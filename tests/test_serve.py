@@ -37,6 +37,7 @@ from concordance.serve.http_api import answered
 from concordance.serve.messages import Found, Question, framed, next_question
 from concordance.serve.reader import Desk
 from concordance.serve.reader_pool import PAGE, SEARCH, Crew
+from concordance.workflow import builds
 from concordance.workflow.watch import server_processes
 
 LONG = 60  # seconds, on a machine that has other work
@@ -552,12 +553,12 @@ def test_it_builds_where_there_is_no_store_and_follows_edits(own: Path) -> None:
 
 
 def test_a_build_beside_is_seen_and_a_dead_reader_is_replaced(own: Path) -> None:
-    api.build(str(own), 1)
+    builds.build(str(own), 1)
     server = Server(own, "--no-update")
     try:
         assert "Tree" in server.get("/a.py_docs.html").text
         (own / "a.py").write_text("class Shrub:\n    pass\n")
-        api.build(str(own), 1)
+        builds.build(str(own), 1)
         _until(server, "/a.py_docs.html", "Shrub")
         assert server.ask("search?q=Shrub")[0]["path"] == "a.py"
         for _ in range(2):
@@ -567,9 +568,9 @@ def test_a_build_beside_is_seen_and_a_dead_reader_is_replaced(own: Path) -> None
         _until(server, "/lib/b.py_docs.html", "plant")
         for path in (own / ".concordance").glob("index.db*"):
             path.unlink()
-        api.build(str(own), 1)
+        builds.build(str(own), 1)
         (own / "a.py").write_text("class Bush:\n    pass\n")
-        api.build(str(own), 1)
+        builds.build(str(own), 1)
         _until(server, "/a.py_docs.html", "Bush")
         readers = server.readers()
     finally:
@@ -583,10 +584,10 @@ def test_a_build_beside_is_seen_and_a_dead_reader_is_replaced(own: Path) -> None
 
 
 def test_the_front_page_is_kept_for_exactly_this_store(own: Path) -> None:
-    api.build(str(own), 1)
+    builds.build(str(own), 1)
     for text in (program.SAMPLE["README.md"], "# Other\n\nSomething else.\n"):
         (own / "README.md").write_text(text)
-        api.build(str(own), 1)
+        builds.build(str(own), 1)
         server = Server(own, "--no-update")
         try:
             assert text.split("\n")[0][2:] in server.get("/").text
@@ -600,7 +601,7 @@ def test_the_front_page_is_kept_for_exactly_this_store(own: Path) -> None:
 
 
 def test_settings_that_are_wrong_are_told(own: Path) -> None:
-    api.build(str(own), 1)
+    builds.build(str(own), 1)
     (own / "concordance.toml").write_text('out = "docs')
     server = Server(own, "--no-update")
     try:
@@ -615,7 +616,7 @@ def test_settings_that_are_wrong_are_told(own: Path) -> None:
 def test_wrong_places_are_told(own: Path, tmp_path: Path) -> None:
     assert "no store" in concord("serve", own, "--no-browser", "--no-update", code=1).stderr
     assert concord("serve", tmp_path / "nowhere", "--no-browser", code=2).stderr
-    api.build(str(own), 1)
+    builds.build(str(own), 1)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -625,7 +626,7 @@ def test_wrong_places_are_told(own: Path, tmp_path: Path) -> None:
 
 
 def test_a_build_leaves_the_front_page_that_a_reader_would_make(own: Path) -> None:
-    api.book(str(own), jobs=1)
+    builds.book(str(own), jobs=1)
     for live in (False, True):
         desk = Desk(str(own), str(own / ".concordance"), partial(server_processes.wishes_of, str(own)), {}, live)
         opened = desk.answer(Question("renew"))
@@ -633,14 +634,14 @@ def test_a_build_leaves_the_front_page_that_a_reader_would_make(own: Path) -> No
         assert kept is not None
         assert kept == desk.answer(Question("page", b"index.html"))
     (own / "a.py").write_text("class Other: ...\n")
-    api.build(str(own), 1)
+    builds.build(str(own), 1)
     assert desk.answer(Question("renew")).version != opened.version
     assert b"Other" in gzip.decompress(desk.answer(Question("page", b"a.py_docs.html")).data)
     assert front_page.kept(str(own), desk.version, True) is None
 
 
 def test_a_fault_of_ours_is_an_answer(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    api.build(str(own), 1)
+    builds.build(str(own), 1)
     desk = Desk(str(own), str(own / ".concordance"), partial(server_processes.wishes_of, str(own)), {}, False)
     assert desk.answer(Question("page", b"index.html")).status == 503
     desk.answer(Question("renew"))

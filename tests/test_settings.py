@@ -23,10 +23,11 @@ from concordance.base.config import Book, Config, Note, Roots, cores
 from concordance.base.errors import UserError
 from concordance.base.kinds import Category, Section
 from concordance.base.model import Entry, Skip
+from concordance.base.progress import quiet
 from concordance.base.toml_lines import key_lines
 from concordance.collect.path_patterns import Patterns, chosen
 from concordance.extract import ruleset
-from concordance.workflow.pipeline import quiet
+from concordance.workflow import builds
 
 ROOT = Path(__file__).parent.parent
 FILES = {
@@ -73,9 +74,9 @@ def built(root: Path, text: str | None = None) -> dict[str, str]:
     """The pages of a repository's book with some settings, where these have it written."""
     if text is not None:
         (root / config_file.FILE).write_text(text)
-    _, written = api.book(str(root), None, None, 1, quiet)
+    _, written = builds.book(str(root), None, None, 1, quiet)
     assert not written.failed
-    assert api.verify(str(root), None, 1, quiet).problems == []
+    assert builds.verify(str(root), None, 1, quiet).problems == []
     return books.pages(Path(written.out))
 
 
@@ -139,7 +140,7 @@ def test_wrong_settings_end_every_command_that_needs_them(folder: Path) -> None:
     write(folder, {"a.py": "", config_file.FILE: "\nexlude = []\n"})
     told = "unknown key `exlude` in concordance.toml, line 2; did you mean `exclude`?"
     assert concord("build", folder, code=2).stderr.startswith(f"concord: {told}")
-    for command in (api.build, api.book, api.verify, api.Repository):
+    for command in (builds.build, builds.book, builds.verify, api.Repository):
         with pytest.raises(UserError, match=re.escape(told)):
             command(str(folder))  # type: ignore[operator]
 
@@ -220,7 +221,7 @@ def test_the_file_of_its_own_wins(folder: Path) -> None:
     )
     assert found.remarks == (remark,)
     heard: list[str] = []
-    api.book(str(folder), None, None, 1, lambda step, done, total, word: heard.append(word))
+    builds.book(str(folder), None, None, 1, lambda step, done, total, word: heard.append(word))
     assert remark in heard
 
 
@@ -376,7 +377,7 @@ def test_categories(woods: Path) -> None:
 
 def ledger_of(root: Path, text: str) -> dict[str, str]:
     (root / config_file.FILE).write_text(text)
-    api.build(str(root), 1)
+    builds.build(str(root), 1)
     return {path: file.category for path, file in ledger(root).items()}
 
 
@@ -433,7 +434,7 @@ def test_sections(woods: Path, off: list[Section]) -> None:
 def test_largest(woods: Path) -> None:
     for text, skip in (("", ""), ("largest = 1000\n", "too_large"), ("largest = 3000", "")):
         (woods / config_file.FILE).write_text(text)
-        assert api.build(str(woods), 1).read in (1, 2, len(FILES) + 1)  # settings, and what they are about
+        assert builds.build(str(woods), 1).read in (1, 2, len(FILES) + 1)  # settings, and what they are about
         assert ledger(woods)["long.txt"].skip == skip
 
 
@@ -472,7 +473,7 @@ text = "Nobody knows."
     assert sum("Owners' Notes" in page for page in pages.values()) == 3
     # The lines are claims: who moves the note makes the page stale, and `verify` says so.
     (woods / config_file.FILE).write_text("# one line more\n" + text)
-    problems = api.verify(str(woods), None, 1, quiet).problems
+    problems = builds.verify(str(woods), None, 1, quiet).problems
     assert {"lib/woods/tree.py_docs.md", "lib/doc.md", "doc.md"} <= {problem.page for problem in problems}
     assert built(woods)["lib/woods/tree.py_docs.md"] == page.replace("L4–10", "L5–11").replace("L4-L10", "L5-L11")
 
@@ -503,13 +504,13 @@ CHANGES = [
 
 
 def test_the_next_build_is_as_a_clean_one(woods: Path, tmp_path: Path) -> None:
-    api.book(str(woods), None, None, 1, quiet)
+    builds.book(str(woods), None, None, 1, quiet)
     for number, text in enumerate(CHANGES):
         (woods / config_file.FILE).write_text(text)
-        api.book(str(woods), None, None, 1, quiet)
+        builds.book(str(woods), None, None, 1, quiet)
         clean = tmp_path / str(number) / woods.name
         shutil.copytree(woods, clean, ignore=shutil.ignore_patterns(".concordance"))
-        api.book(str(clean), None, None, 1, quiet)
+        builds.book(str(clean), None, None, 1, quiet)
         ours, theirs = (books.contents(root / ".concordance" / "book") for root in (woods, clean))
         assert ours == theirs, text
 
@@ -517,9 +518,9 @@ def test_the_next_build_is_as_a_clean_one(woods: Path, tmp_path: Path) -> None:
 def test_a_file_that_is_left_out_changes_the_report_alone(woods: Path) -> None:
     built(woods, "exclude = ['made/']\n")
     age(woods)
-    api.book(str(woods), None, None, 1, quiet)
+    builds.book(str(woods), None, None, 1, quiet)
     write(woods, {"made/c.py": "MORE = 1\n"})
-    summary, written = api.book(str(woods), None, None, 1, quiet)
+    summary, written = builds.book(str(woods), None, None, 1, quiet)
     assert (summary.read, summary.left_out) == (0, {"made/": 3})
     assert written.changed == ["verification_report.md"]
     assert "| `made/` | 3 |" in books.pages(Path(written.out))["verification_report.md"]
@@ -529,7 +530,7 @@ def test_a_note_changes_its_page_alone(woods: Path) -> None:
     for text in ("# no note\n", "[[note]]\npath = 'run.py'\ntext = 'x'\n", "[[note]]\npath = 'run.py'\ntext = 'y'\n"):
         write(woods, {config_file.FILE: text})
         age(woods)
-        _, written = api.book(str(woods), None, None, 1, quiet)
+        _, written = builds.book(str(woods), None, None, 1, quiet)
         assert ("lib/woods/tree.py_docs.md" in written.changed) is text.startswith("#")
         assert "run.py_docs.md" in written.changed
     assert set(written.changed) <= {
@@ -540,12 +541,12 @@ def test_a_note_changes_its_page_alone(woods: Path) -> None:
 def test_what_changes_pages_alone_reads_nothing(woods: Path) -> None:
     outside = "[tool.concordance]\n"
     write(woods, {config_file.SHARED: FILES[config_file.SHARED] + outside})
-    api.book(str(woods), None, None, 1, quiet)
+    builds.book(str(woods), None, None, 1, quiet)
     for text in ("rules = {off = ['S113']}\n", "[[tool.concordance.note]]\npath = 'run.py'\ntext = 'x'\n"):
         (woods / config_file.SHARED).write_text(FILES[config_file.SHARED] + outside + text)
-        summary, written = api.book(str(woods), None, None, 1, quiet)
+        summary, written = builds.book(str(woods), None, None, 1, quiet)
         assert (summary.read, written.written > 0) == (1, True)
-    summary, written = api.book(str(woods), None, None, 1, quiet)
+    summary, written = builds.book(str(woods), None, None, 1, quiet)
     assert (summary.read, written.written) == (0, 0) or summary.read == 1  # it was written just now
 
 
@@ -598,7 +599,7 @@ def test_init_overwrites_nothing(woods: Path) -> None:
 
 
 def test_init_finds_a_book(woods: Path) -> None:
-    api.book(str(woods), str(woods / "docs"), None, 1, quiet)
+    builds.book(str(woods), str(woods / "docs"), None, 1, quiet)
     concord("init", woods)
     assert config_file.read(str(woods), ruleset.rules).out == "docs"
 

@@ -13,10 +13,10 @@ import books
 import pytest
 from program import concord, write
 
-from concordance import api
 from concordance.base.errors import UserError
 from concordance.collect import walk
 from concordance.render.site.folder import Put, Tray
+from concordance.workflow import builds
 
 
 class Links(HTMLParser):
@@ -50,7 +50,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(root, {"search.html/x.py": "y = 1\n", "assets/site.css": "p {}\n", "llms.txt/z.py": "z = 1\n"})
     write(root, {"odd/use.py": "from abacus.ledger import Ledger\n\nLedger()\n"})
     out = tmp_path_factory.mktemp("out") / "site"
-    _, written = api.site(str(root), str(out), jobs=1)
+    _, written = builds.site(str(root), str(out), jobs=1)
     assert not written.failed
     assert written.pages == written.written == len([path for path in out.rglob("*") if path.is_file()]) - 1
     patch.undo()
@@ -102,11 +102,11 @@ def test_a_second_run_changes_what_changed(folder: Path, tmp_path: Path) -> None
     assert first["written"] == first["pages"]
     (out / "CNAME").write_text("docs.example\n")
     (out / "gone.py_kw.html").write_text("edited by somebody\n")
-    _, again = api.site(str(folder), str(out), jobs=1)
+    _, again = builds.site(str(folder), str(out), jobs=1)
     assert again.changed == ["gone.py_kw.html"]
     (folder / "gone.py").unlink()
     (out / "gone.py_docs.md").write_text("edited by somebody\n")
-    _, last = api.site(str(folder), str(out), jobs=1)
+    _, last = builds.site(str(folder), str(out), jobs=1)
     assert last.removed
     assert not (out / "gone.py_docs.html").exists()
     assert (out / "gone.py_docs.md").read_text() == "edited by somebody\n"
@@ -120,12 +120,12 @@ def test_a_folder_that_holds_other_things_is_left(folder: Path, tmp_path: Path) 
     out = tmp_path / "site"
     write(out, {"thesis.tex": "years of work\n"})
     with pytest.raises(UserError, match=r"did not write \(thesis.tex\)"):
-        api.site(str(folder), str(out), jobs=1)
+        builds.site(str(folder), str(out), jobs=1)
     assert [path.name for path in out.iterdir()] == ["thesis.tex"]
     book = tmp_path / "book"
     books.write(folder, book)
     with pytest.raises(UserError, match="holds a book in Markdown"):
-        api.site(str(folder), str(book), jobs=1)
+        builds.site(str(folder), str(book), jobs=1)
 
 
 def test_files_and_links_of_others_are_not_written_through(tmp_path: Path) -> None:
@@ -163,10 +163,10 @@ def test_a_list_that_somebody_made_up_removes_nothing_elsewhere(tmp_path: Path) 
 def test_a_site_in_the_repository_is_no_part_of_it(folder: Path) -> None:
     write(folder, {"a.py": "x = 1\n", "site/mine.html": "<p>mine</p>\n"})
     (folder / "site" / "mine.html").unlink()
-    api.site(str(folder), str(folder / "site"), jobs=1)
+    builds.site(str(folder), str(folder / "site"), jobs=1)
     write(folder, {"site/mine.html": "<p>mine</p>\n"})
     assert [entry.path for entry in walk.walked(str(folder))[0]] == ["a.py", "site/mine.html"]
-    _, again = api.site(str(folder), str(folder / "site"), jobs=1)
+    _, again = builds.site(str(folder), str(folder / "site"), jobs=1)
     assert not again.failed
     assert (folder / "site" / "mine.html").exists()
     assert not (folder / "site" / "site").joinpath("index.html_docs.html").exists()

@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 from program import age, build, dump, git, ledger, write
 
 from concordance.base.config import Config
+from concordance.base.progress import Summary
 from concordance.facts.fulltext import index
 from concordance.facts.read import Facts
-from concordance.workflow.pipeline import Build, Summary
+from concordance.workflow.pipeline import Build
 
 
 def rebuilt(folder: Path) -> dict[str, object]:
@@ -259,7 +260,7 @@ def everything(repo: Path, cache: Path, seed: str, jobs: int) -> str:
     """A digest of all that a build says, made in a process of its own."""
     script = (
         "import hashlib, sys; from pathlib import Path; sys.path.insert(0, sys.argv[2]); import program\n"
-        "from concordance.config import Config; from concordance.pipeline import Build\n"
+        "from concordance.base.config import Config; from concordance.workflow.pipeline import Build\n"
         "Build(sys.argv[1], Config(jobs=int(sys.argv[3]))).run()\n"
         "print(program.dump(Path(sys.argv[1])))"
     )

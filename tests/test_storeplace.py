@@ -12,9 +12,8 @@ import program
 import pytest
 from program import CONCORD, concord, environment
 
-from concordance import api
 from concordance.base.errors import NoPermission, UserError
-from concordance.workflow import consent, store_location
+from concordance.workflow import builds, consent, store_location
 from concordance.workflow.store_location import check_store, make_store, store_path
 
 
@@ -57,10 +56,10 @@ def test_a_repository_that_may_only_be_read(repo: Path, tmp_path: Path) -> None:
 
 def test_the_book_is_beside_the_store(plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(store_location.VARIABLE, str(tmp_path / "store"))
-    _, written = api.book(str(plain), jobs=1)
+    _, written = builds.book(str(plain), jobs=1)
     assert written.out == str(tmp_path / "store/book")
-    assert not api.check(str(plain), jobs=1).is_stale
-    assert api.verify(str(plain), jobs=1).problems == []
+    assert not builds.check(str(plain), jobs=1).is_stale
+    assert builds.verify(str(plain), jobs=1).problems == []
     assert os.listdir(plain) == ["a.py"]
 
 

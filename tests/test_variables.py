@@ -6,6 +6,7 @@ import pytest
 
 from concordance import api
 from concordance.query.names.resolver import UnknownName
+from concordance.workflow import builds
 
 FILES = {
     "CMakeLists.txt": 'option(USE_FAST "the fast one" ON)\nif(USE_FAST)\nendif()\n',
@@ -21,7 +22,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> api.Repository:
         (root / path).write_text(text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        api.build(str(root))
+        builds.build(str(root))
     return api.Repository(str(root))
 
 

@@ -21,11 +21,11 @@ import program
 import pytest
 from program import concord, git, processes, started, wait_for, write
 
-from concordance import api
 from concordance.base.config import Book
 from concordance.base.errors import NotARepository, StoreFailed
 from concordance.base.model import Skip
 from concordance.collect import relist, walk
+from concordance.workflow import builds
 from concordance.workflow.watch import file_watcher, watch
 from concordance.workflow.watch.file_watcher import Notified, Polled
 from concordance.workflow.watch.watch import Current, Update, Watch
@@ -368,7 +368,7 @@ def test_errors_are_said_once_and_the_work_goes_on(repo: Path, monkeypatch: pyte
         KeyError("x"),
     ]
     said: list[str] = []
-    book = api.book
+    book = builds.book
 
     def failing(*args: Any) -> Any:
         error = errors.pop(0) if errors else None
@@ -381,7 +381,7 @@ def test_errors_are_said_once_and_the_work_goes_on(repo: Path, monkeypatch: pyte
             raise KeyboardInterrupt
         (repo / "new.py").write_text("")
 
-    monkeypatch.setattr(api, "book", failing)
+    monkeypatch.setattr(builds, "book", failing)
     monkeypatch.setattr(watch, "AGAIN", 0.05)
     current = Current(
         str(repo), None, Book, 1, lambda step, done, total, word: said.append(word) if step == "say" else None

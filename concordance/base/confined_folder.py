@@ -20,6 +20,7 @@ import stat
 from collections import OrderedDict
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import BinaryIO
 
 from concordance.base.errors import UserError
 
@@ -242,3 +243,20 @@ def remove_tree(path: str) -> None:
             os.unlink(path)
     else:
         shutil.rmtree(path, ignore_errors=True)  # follows no links where it looks into folders
+
+
+def opened(path: str) -> BinaryIO:
+    """A plain file, open for reading; OSError where there is none."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "not a plain file", path)
+    return os.fdopen(handle, "rb")
+
+
+def is_other(path: str) -> bool:
+    """Whether there is something at a path, and no plain file."""
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return False

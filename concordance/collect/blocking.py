@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 
-from concordance.base import regular_file
+from concordance.base import confined_folder
 
 _OWN = ("HEAD", "config", "config.worktree", "index", "packed-refs", "shallow", "commondir", "info/exclude",
         "info/attributes", "info/sparse-checkout", "info/grafts", "objects/info/alternates")  # fmt: skip
@@ -107,7 +107,7 @@ def _own_folders(top: str) -> list[str]:
 def _text(path: str) -> str:
     """What stands in a small plain file; "" where there is none."""
     try:
-        with regular_file.opened(path) as file:
+        with confined_folder.opened(path) as file:
             return os.fsdecode(file.read(_LARGEST))
     except OSError:
         return ""

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from concordance.base import regular_file
+from concordance.base import confined_folder
 
 GENERATOR = "Concordance"
 MANIFEST = "manifest.json"
@@ -60,7 +60,7 @@ def is_of_site(path: str) -> bool:
 def is_written(path: str) -> bool:
     """Whether the program wrote a file, by how it ends: its sign, and behind it addresses of links alone."""
     try:
-        with regular_file.opened(path) as file:
+        with confined_folder.opened(path) as file:
             data = file.read()
     except OSError:
         return False
@@ -96,7 +96,7 @@ def book(root: str, folder: str) -> OwnBook | None:
     """The book in a folder of a repository, if there is one."""
     path = os.path.join(root, folder, MANIFEST)
     try:
-        with regular_file.opened(path) as file:
+        with confined_folder.opened(path) as file:
             beginning = file.read(_BEGINNING)
             damaged = is_like(beginning, SIGN) and _has_front(os.path.join(root, folder))
             if not damaged and not is_manifest(beginning):
@@ -160,7 +160,7 @@ def _belongs(root: str, one: OwnBook, path: str, inside: str) -> bool:
 def _claims(path: str) -> bool:
     """Whether a file holds what a page claims, by how it begins."""
     try:
-        with regular_file.opened(path) as file:
+        with confined_folder.opened(path) as file:
             return file.read(len(CLAIM)) == CLAIM
     except OSError:
         return False

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from concordance.base import regular_file
+from concordance.base import confined_folder
 from concordance.base.model import Change, File
 
 VERSION = 10
@@ -97,7 +97,7 @@ def connect(path: str, mode: str = "rwc") -> sqlite3.Connection:
     """
     asked = "immutable=1" if mode == "immutable" else f"mode={mode}"
     uri = f"file:{quote(os.fsencode(os.path.abspath(path)))}?{asked}"
-    if any(regular_file.is_other(f"{path}{end}") for end in ("", *BESIDE)):
+    if any(confined_folder.is_other(f"{path}{end}") for end in ("", *BESIDE)):
         raise sqlite3.DatabaseError(f"{path} is not a plain file")  # it might be a pipe, and never answer
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=60.0, check_same_thread=False)
     connection.execute("PRAGMA trusted_schema = OFF")

@@ -17,7 +17,7 @@ from functools import cache
 from hashlib import blake2b
 from typing import NamedTuple
 
-from concordance.base import regular_file
+from concordance.base import confined_folder
 from concordance.base.confined_folder import ConfinedFolder, NotFollowed, NotRegular, is_inside
 from concordance.base.errors import UserError
 from concordance.base.version import VERSION
@@ -58,7 +58,7 @@ def read(out: str) -> Listed:
     none, and is unfinished."""
     data = b""
     try:
-        with regular_file.opened(os.path.join(out, MANIFEST)) as file:
+        with confined_folder.opened(os.path.join(out, MANIFEST)) as file:
             data = file.read()
         known = json.loads(data)
         if known["generator"] != GENERATOR:
@@ -84,7 +84,7 @@ def mark(pages: Iterable[Written]) -> str:
 def version(out: str) -> str:
     """The version of the program that wrote a book; "" where it is not known."""
     try:
-        with regular_file.opened(os.path.join(out, MANIFEST)) as file:
+        with confined_folder.opened(os.path.join(out, MANIFEST)) as file:
             return str(json.load(file)["version"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ""
@@ -286,7 +286,7 @@ def _is_as_listed(out: str, row: Written) -> bool:
 def contents(path: str) -> bytes | None:
     """The bytes of a regular file; None where there is none."""
     try:
-        with regular_file.opened(path) as file:
+        with confined_folder.opened(path) as file:
             return file.read()
     except OSError:
         return None

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from concordance.base import characters, regular_file
+from concordance.base import characters, confined_folder
 from concordance.base.errors import Unreadable
 from concordance.base.model import Entry
 from concordance.collect import encoding, walk
@@ -248,7 +248,7 @@ class Checker:
 
 
 def _bytes(out: str, path: str) -> bytes:
-    with regular_file.opened(os.path.join(out, path)) as file:
+    with confined_folder.opened(os.path.join(out, path)) as file:
         return file.read()
 
 

@@ -14,7 +14,7 @@ from functools import cache
 
 import msgspec
 
-from concordance.base import config_file, regular_file
+from concordance.base import config_file, confined_folder
 from concordance.base.config import cache_folder
 from concordance.facts import code_versions
 from concordance.facts.integrity.checksums import read_record, write_record
@@ -38,7 +38,7 @@ def version_of(root: str, meta: Mapping[str, str], live: bool) -> str:
 
 def _text(path: str) -> bytes:
     try:
-        with regular_file.opened(path) as file:
+        with confined_folder.opened(path) as file:
             return file.read(_LARGEST)
     except OSError:
         return b""

@@ -7,8 +7,7 @@ import time
 
 import click
 
-from concordance import api
-from concordance.workflow import book_options, consent, terminal
+from concordance.workflow import book_options, builds, consent, terminal
 
 
 @click.command("build")
@@ -46,12 +45,12 @@ def command(
     began, written, wanted = time.perf_counter(), None, wishes.of(repo)
     with terminal.Bar() as bar:
         if no_book:
-            summary = api.build(repo, wishes.jobs, bar.show)
+            summary = builds.build(repo, wishes.jobs, bar.show)
         elif form == "html":
-            summary, written = api.site(repo, wishes.out, wanted, wishes.jobs, bar.show)
+            summary, written = builds.site(repo, wishes.out, wanted, wishes.jobs, bar.show)
         else:
-            summary, written = api.book(repo, wishes.out, wanted, wishes.jobs, bar.show)
-    totals = api.totals(repo, wanted)
+            summary, written = builds.book(repo, wishes.out, wanted, wishes.jobs, bar.show)
+    totals = builds.totals(repo, wanted)
     seconds = time.perf_counter() - began
     if as_json:
         more = {"totals": totals._asdict(), "book": written.counts() if written else None, "time": round(seconds, 3)}

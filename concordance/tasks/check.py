@@ -7,10 +7,9 @@ import sys
 
 import click
 
-from concordance import api
 from concordance.base.characters import visible
 from concordance.collect.walk import find_root
-from concordance.workflow import book_options, terminal
+from concordance.workflow import book_options, builds, terminal
 
 
 @click.command("check")
@@ -37,7 +36,7 @@ def command(repo: str | None, wishes: book_options.Wishes, store: bool, as_json:
         _check_store(root, as_json)
         return
     with terminal.Bar() as bar:
-        found = api.check(root, wishes.out, wishes.of(root), wishes.jobs, bar.show)
+        found = builds.check(root, wishes.out, wishes.of(root), wishes.jobs, bar.show)
     if as_json:
         stale = [page._asdict() for page in found.stale]
         current = not found.is_stale
@@ -50,7 +49,7 @@ def command(repo: str | None, wishes: book_options.Wishes, store: bool, as_json:
 
 def _check_store(root: str, as_json: bool) -> None:
     with terminal.Bar() as bar:
-        found = api.audit_store(root, bar.show)
+        found = builds.audit_store(root, bar.show)
     if as_json:
         click.echo(json.dumps({"sound": not found, "damaged": [one._asdict() for one in found]}))
     else:

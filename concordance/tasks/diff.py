@@ -7,7 +7,7 @@ import json
 import click
 
 from concordance import api
-from concordance.workflow import book_options, terminal
+from concordance.workflow import book_options, builds, terminal
 
 
 @click.command("diff")
@@ -28,7 +28,7 @@ def command(revisions: tuple[str, ...], repo: str | None, as_json: bool, no_upda
     concord diff v1.0 v1.1 --json
     concord diff main...my-branch
     """
-    api.check_revisions(repo, revisions)
+    builds.check_revisions(repo, revisions)
     with terminal.Bar() as bar:
         repository = api.Repository(repo, not no_update, bar.show)
         with repository:

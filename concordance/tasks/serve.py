@@ -11,11 +11,10 @@ import webbrowser
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
-from types import ModuleType
 
 import click
 
-from concordance.base import forks, plugins
+from concordance.base import forks
 from concordance.base.characters import visible
 from concordance.base.config import cores
 from concordance.base.errors import ConcordanceError, StoreBroken
@@ -24,13 +23,10 @@ from concordance.facts.store import Store
 from concordance.serve import front_page, listener
 from concordance.serve import server as serve_server
 from concordance.serve.reader_pool import End
+from concordance.workflow import consent
 from concordance.workflow.store_location import check_store, use_store
 
 _GRACE = 10.0  # seconds that the process that keeps the store current may take to end
-
-
-def _module(name: str) -> ModuleType:
-    return plugins.load("concordance", name)
 
 
 @click.command("serve")
@@ -63,7 +59,7 @@ def command(
     use_store(store)
     root = os.path.abspath(repo) if repo is not None else find_root(".")
     if repo is None:
-        _module("consent").ask_first(root, yes)
+        consent.ask_first(root, yes)
     folder = check_store(root)
     meta = _meta(root, folder, no_update)
     socket = listener.bound(host, port)
@@ -86,7 +82,9 @@ def command(
 
 def _read(root: str, live: bool, end: End) -> None:
     """A reader's process."""
-    _module("serving").read(root, live, end)
+    from concordance.workflow.watch import server_processes
+
+    server_processes.read(root, live, end)
 
 
 @contextmanager
@@ -108,9 +106,11 @@ def _updating(root: str, watch: bool, socket: End, no_update: bool) -> Iterator[
 
 def _keep(root: str, watch: bool, socket: End) -> None:
     """The process that keeps the store current. What goes wrong there is said, and what is there is served."""
+    from concordance.workflow.watch import server_processes
+
     socket.close()
     try:
-        _module("serving").keep_current(root, watch, _log)
+        server_processes.keep_current(root, watch, _log)
     except (ConcordanceError, OSError) as error:
         _log(f"{str(error).rstrip('.')}. The store is served as it is")
     except KeyboardInterrupt:  # the server ends
@@ -125,8 +125,10 @@ def _meta(root: str, folder: str, no_update: bool) -> dict[str, str]:
     except StoreBroken:
         if no_update:
             raise
-    with _module("terminal").Bar() as bar:
-        _module("api").build(root, None, bar.show)
+    from concordance.workflow import builds, terminal
+
+    with terminal.Bar() as bar:
+        builds.build(root, None, bar.show)
     with Store(folder) as known:
         return known.meta()
 

@@ -7,8 +7,7 @@ import sys
 
 import click
 
-from concordance import api
-from concordance.workflow import book_options, terminal
+from concordance.workflow import book_options, builds, terminal
 
 
 @click.command("verify")
@@ -27,7 +26,7 @@ def command(repo: str | None, out: str | None, jobs: int | None, as_json: bool) 
     concord verify --repo ~/src/pytorch --out docs --json
     """
     with terminal.Bar() as bar:
-        found = api.verify(repo, out, jobs, bar.show)
+        found = builds.verify(repo, out, jobs, bar.show)
     if as_json:
         click.echo(json.dumps([problem._asdict() for problem in found.problems]))
     else:

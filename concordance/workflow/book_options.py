@@ -13,8 +13,8 @@ from typing import Any
 
 import click
 
-from concordance import api
 from concordance.base.config import Book
+from concordance.workflow import builds
 from concordance.workflow.store_location import use_store
 
 REPO = click.option("--repo", help="The repository (default: the one around the current folder).")
@@ -51,7 +51,7 @@ class Wishes:
 
     def of(self, repo: str) -> Book:
         """What the book shall hold: what was said, else what the repository's owners have set."""
-        return api.wishes_of(repo, self.source, self.history, self.generated)
+        return builds.wishes_of(repo, self.source, self.history, self.generated)
 
 
 def with_store(command: Callable[..., None]) -> Callable[..., None]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,6 +25,7 @@ from functools import partial
 from concordance.base.config import Config, cache_folder
 from concordance.base.errors import ConcordanceError, StoreBroken, ToolFailed
 from concordance.base.model import Entry, File, Finding
+from concordance.base.progress import Progress, Summary, quiet
 from concordance.collect import history, path_patterns, ruff, walk
 from concordance.collect.classify import header_language
 from concordance.extract import engine, ruff_rules, ruleset
@@ -48,34 +49,6 @@ GENERATED = "generated"  # the folder in it of the store of the program's own pa
 HASHED = 100  # files that were hashed for their times alone: to write down the times of fewer would cost more
 FEW = 16  # files that are read by workers forked from the build, which are at hand at once, but see its memory
 BATCH_BYTES = 300_000  # a tenth of a second's work: long against handing it over, short against the whole
-
-# the step, how much of it is done, of how much, and a word about it
-Progress = Callable[[str, int, int, str], None]
-
-
-@dataclass
-class Summary:
-    """What a build did."""
-
-    files: int = 0
-    unchanged: int = 0
-    removed: int = 0
-    read: int = 0
-    cached: int = 0  # of those read, how many were known from elsewhere
-    skipped: dict[str, int] = field(default_factory=dict)  # by reason, of those read
-    broken: int = 0  # files with syntax errors
-    symbols: int = 0
-    bytes: int = 0
-    named: int = 0  # different expressions that name something …
-    resolved: int = 0  # … of which so many lead to a definition in the repository
-    passed: dict[str, int] = field(default_factory=dict)  # own pages that were passed over, by the book's folder
-    left_out: dict[str, int] = field(default_factory=dict)  # files that the settings leave out, by pattern
-    failed: list[tuple[str, str]] = field(default_factory=list)  # path and reason
-    seconds: dict[str, float] = field(default_factory=dict)  # by step
-
-
-def quiet(step: str, done: int, total: int, word: str) -> None:
-    """Reports nothing."""
 
 
 @dataclass

@@ -18,10 +18,10 @@ from urllib.parse import quote
 import click
 
 from concordance.base.characters import visible
+from concordance.base.progress import Summary
 from concordance.query.answers import Answer, Row
 from concordance.query.index.totals import Totals
 from concordance.render.summary import BookSummary, Compared, Verified
-from concordance.workflow.pipeline import Summary
 from concordance.workflow.store_location import store_path
 
 # What a row is shows in its colour; the word beside it says the same without.

@@ -150,7 +150,10 @@ def _paths(index: Index) -> list[Block]:
     made = plan(index)
     found: list[Block] = [
         Text(
-            [f"Times are reckoned at a minute for {LINES} lines of code or comment; blank lines are left out."]
+            [
+                f"Times are reckoned at a minute for {reading_paths.LINES} lines of code or comment; "
+                "blank lines are left out."
+            ]
         )
     ]
     used = {one.folder: sum(times for _, times in made.users(one.folder)) for one in made.ordered if one.folder}

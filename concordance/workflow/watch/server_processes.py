@@ -11,20 +11,19 @@ import signal
 from collections.abc import Callable
 from functools import partial
 
-from concordance import api
 from concordance.base.config import Book, of_site
 from concordance.query.answers import Row
 from concordance.query.index.repository import Index
 from concordance.serve.reader import Desk
 from concordance.serve.reader_pool import End
-from concordance.workflow import show
+from concordance.workflow import builds, show
 from concordance.workflow.store_location import store_path
 from concordance.workflow.watch.watch import Current, Watch
 
 
 def wishes_of(root: str) -> Book:
     """What the pages of a site hold, as the owners have set it now."""
-    return of_site(api.settings_of(root).book)
+    return of_site(builds.settings_of(root).book)
 
 
 def read(root: str, live: bool, end: End) -> None:
@@ -54,4 +53,4 @@ def keep_current(root: str, watch: bool, say: Callable[[str], None]) -> None:
     if watch:
         Watch(Current(root, None, None, None, progress), False, lambda update: None).run()
     else:
-        api.build(root, None, progress)
+        builds.build(root, None, progress)

@@ -16,12 +16,12 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 
-from concordance import api
 from concordance.base.config import Book
 from concordance.base.errors import ConcordanceError, NotARepository
+from concordance.base.progress import Progress, Summary
 from concordance.collect import history, relist, walk
 from concordance.render.summary import BookSummary
-from concordance.workflow.pipeline import Progress, Summary
+from concordance.workflow import builds
 from concordance.workflow.resident import Memory
 from concordance.workflow.stages import pages
 from concordance.workflow.watch.file_watcher import POLL, Changes, Follower, Notified, Polled
@@ -98,9 +98,9 @@ class Current:
 
     def _made(self, walked: walk.Walked) -> tuple[Summary, BookSummary]:
         if self.wishes is None:
-            summary = api.build(self.root, self.jobs, self.progress, walked, self._memory)
+            summary = builds.build(self.root, self.jobs, self.progress, walked, self._memory)
             return summary, BookSummary(self.folder())
-        return api.book(self.root, self.out, self.wishes(), self.jobs, self.progress, walked, self._memory)
+        return builds.book(self.root, self.out, self.wishes(), self.jobs, self.progress, walked, self._memory)
 
     def _is_same(self, walked: walk.Walked, before: walk.Walked | None) -> bool:
         """Whether nothing changed but our own book, whose pages are counted but are no files."""
@@ -125,7 +125,7 @@ class Current:
 
     def folder(self) -> str:
         """The folder of the book."""
-        return self._written or api.book_folder(self.root, self.out)
+        return self._written or builds.book_folder(self.root, self.out)
 
     def _relisted(self, before: walk.Walked, paths: Collection[str]) -> walk.Walked:
         entries, passed = before
