@@ -23,7 +23,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from concordance.collect import classify, content
+from concordance.collect import classify
 from concordance.extract import engine
 from concordance.extract.cfamily import macros
 from concordance.extract.languages import c, cpp, cuda
@@ -75,7 +75,7 @@ def files(root: Path) -> list[tuple[str, str]]:
     for path in found:
         language = EXTENSIONS[Path(path).suffix.lower()]
         if path.endswith(".h"):
-            language = content.header((root / path).read_bytes()[:100_000].decode("utf-8", "replace"), undecided)
+            language = classify.header((root / path).read_bytes()[:100_000].decode("utf-8", "replace"), undecided)
         if language in READERS:
             rows.append((path, language))
     return rows

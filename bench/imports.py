@@ -33,8 +33,7 @@ from concordance.link.cfamily.system_headers import standard
 from concordance.link.languages import c as c_family
 from concordance.link.languages import python
 from concordance.link.paths.tree import Tree
-from concordance.link.python.module_finder import PythonModules
-from concordance.link.python.stdlib_names import STANDARD
+from concordance.link.python.module_finder import STANDARD, PythonModules
 from concordance.workflow.store_location import FOLDER
 
 CORPORA = ("pytorch", "torch-wheel", "django", "numpy")

@@ -13,11 +13,10 @@ from typing import Any
 
 from concordance.base.model import unpacked
 from concordance.facts import schema
+from concordance.facts.codec import PUBLIC, PublicNames, TestedFiles, clusters_from, cycles_from, standings_from
 from concordance.facts.fulltext.index import shelves
 from concordance.facts.links.bridge_rows import bridges_from
 from concordance.facts.links.graph import Graph, unpacked_pairs
-from concordance.facts.pass_codec import TestedFiles, clusters_from, cycles_from, standings_from
-from concordance.facts.public_name_codec import PUBLIC, PublicNames
 from concordance.facts.read import Facts
 from concordance.facts.store_delta import untimed
 from concordance.link.python.exports import said_from

@@ -78,11 +78,11 @@ def cli() -> None:
 
 def _opened(repo: str | None, no_update: bool, store: str | None, yes: bool) -> Repository:
     from concordance import api
-    from concordance.workflow import consent, terminal
+    from concordance.workflow import store_location, terminal
     from concordance.workflow.store_location import use_store
 
     use_store(store)
-    repo = consent.root_of(repo, yes)
+    repo = store_location.root_of(repo, yes)
     with terminal.Bar() as bar:
         return api.Repository(repo, not no_update, bar.show)
 

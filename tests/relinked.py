@@ -13,12 +13,10 @@ from concordance.base.config import Config
 from concordance.base.model import Entry, unpacked
 from concordance.extract.cfamily import macros
 from concordance.facts import schema
-from concordance.facts.codec import unpack_links
+from concordance.facts.codec import PUBLIC, TestedFiles, clusters_from, cycles_from, standings_from, unpack_links
 from concordance.facts.links.bridge_rows import bridges_from
 from concordance.facts.links.graph import Graph, unpacked_pairs
 from concordance.facts.links.rows import LinkedFile
-from concordance.facts.pass_codec import TestedFiles, clusters_from, cycles_from, standings_from
-from concordance.facts.public_name_codec import PUBLIC
 from concordance.facts.read import Facts
 from concordance.facts.records import Linkable, Reading
 from concordance.facts.write import Writer

@@ -22,7 +22,7 @@ import pytest
 
 from concordance.base.errors import NoPermission, NotARepository, ToolFailed, UnknownRevision, Unreadable, UserError
 from concordance.base.model import Entry, Skip
-from concordance.collect import changes, history, subprocesses, walk
+from concordance.collect import history, line_diff, subprocesses, walk
 
 NOBODY = 65534
 
@@ -530,7 +530,7 @@ def test_nothing_that_a_repository_names_is_run(repo: Path, tmp_path: Path) -> N
     assert [entry.skip for entry in walk.tree(str(repo), "HEAD")] == [Skip.UNREADABLE]
     with pytest.raises((Unreadable, ToolFailed)):
         list(walk.blobs(str(repo), [blob]))
-    assert changes.changed_lines(str(repo)).keys() == {".gitattributes", "a"}
+    assert line_diff.changed_lines(str(repo)).keys() == {".gitattributes", "a"}
     assert not trace.exists(), trace.read_text()
 
 

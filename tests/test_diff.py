@@ -18,8 +18,7 @@ from concordance.base.errors import NotARepository, UnknownRevision, UserError
 from concordance.collect import revisions
 from concordance.extract import engine
 from concordance.query.diff.dependencies import Need, Web, cycles_turned, files_turned, folders_turned
-from concordance.query.diff.moves import Gone, elsewhere
-from concordance.query.diff.renamed_files import alike_content, same_content
+from concordance.query.diff.moves import Gone, alike_content, elsewhere, same_content
 from concordance.query.diff.symbol_pairs import differs, paired
 from concordance.query.diff.symbols import Part, digests, parts
 from concordance.workflow import builds

@@ -11,8 +11,7 @@ from program import concord, write
 from concordance.base.model import Import
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
-from concordance.query.sections.example_snippets import cut, doctest, import_line, sample
-from concordance.query.sections.examples import Example, examples
+from concordance.query.sections.examples import Example, cut, doctest, examples, import_line, sample
 
 FILES = {
     "forest/__init__.py": "",

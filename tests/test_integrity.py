@@ -236,7 +236,7 @@ def test_damage_in_the_text_index(repo: Path, what: str) -> None:
 def test_an_index_that_is_being_changed_can_be_read(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(repo)
     with monkeypatch.context() as patch:
-        patch.setattr("concordance.facts.integrity.file_checksums.note", lambda place, made: None)
+        patch.setattr("concordance.facts.integrity.checksums.note", lambda place, made: None)
         write(repo, {"a.py": "def other(): pass\n"})
         run(repo)
     assert index.shelves(str(repo / ".concordance"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from concordance.extract.cfamily import directives, macro_blanking, macros
+from concordance.extract.cfamily import directives, macros
 from concordance.extract.engine import extract
 
 HEADER = b"""
@@ -91,14 +91,14 @@ def test_mentioned_and_digest() -> None:
 )
 def test_the_same_word_as_a_name_stays(line: str) -> None:
     data = line.encode()
-    result = macro_blanking.blank(directives.scan(data), {b"API": macros.BLANK})
+    result = macros.blank_macros(directives.scan(data), {b"API": macros.BLANK})
     assert result.size == 0
 
 
 def test_blanking_moves_nothing() -> None:
     table = macros.merge([macros.learn(HEADER)])
     data = b'API class DEPRECATED("a\\")b") X {\r\n  BOTH\tvoid f();\n};\nDECLARE(a)\nint g();\n' + HEADER
-    result = macro_blanking.blank(directives.scan(data), table)
+    result = macros.blank_macros(directives.scan(data), table)
     assert len(result.data) == len(data)
     assert [i for i, c in enumerate(data) if c == 10][:3] == [i for i, c in enumerate(result.data) if c == 10][:3]
     assert b"API" not in result.data and b"DEPRECATED" not in result.data

@@ -15,7 +15,7 @@ from concordance.base.blocks import Block, Cite, Heading, Items, Line, Page, Pie
 from concordance.base.model import Kind
 from concordance.query.index.census import band
 from concordance.query.index.repository import Index
-from concordance.query.names import code_samples
+from concordance.query.names import file_keywords
 from concordance.query.names.file_keywords import GROUPS
 from concordance.query.names.shards import DIGITS, LARGEST, OTHER, Shards, letter_of
 from concordance.query.pages import keywords, letters, subtree
@@ -231,7 +231,7 @@ def test_the_terminal_names_the_section(trees: Index, folder: Path) -> None:
     ],
 )
 def test_names_in_samples(text: str, names: dict[str, tuple[int, int]]) -> None:
-    assert code_samples.named(text.split("\n"), lambda name: name == "known_one") == names
+    assert file_keywords.named(text.split("\n"), lambda name: name == "known_one") == names
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_names_in_samples(text: str, names: dict[str, tuple[int, int]]) -> None:
     ],
 )
 def test_names_are_told_by_how_they_are_written(text: str, names: list[str]) -> None:
-    assert list(code_samples.written(text)) == names
+    assert list(file_keywords.written(text)) == names
 
 
 # --- folders

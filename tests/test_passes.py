@@ -12,7 +12,7 @@ import pytest
 
 import concordance
 from concordance.base.model import Category
-from concordance.collect.changes import changed_lines
+from concordance.collect.line_diff import changed_lines
 from concordance.extract.engine import extract
 from concordance.extract.test_detection import places
 from concordance.facts.links.graph import RUNS, Graph, Way, edge, joined, packed_edges, packed_pairs, unpacked_pairs
@@ -21,11 +21,10 @@ from concordance.passes.clusters import clusters
 from concordance.passes.cycles import components
 from concordance.passes.layers import standings
 from concordance.passes.rank import ranks
-from concordance.query.index.cmake_tests import cmake_commands, cmake_target
 from concordance.query.index.file_graph import Band, Layer, folder_edges
 from concordance.query.index.file_graph import clusters as named_clusters
 from concordance.query.index.reachability import reached, starts_in
-from concordance.query.index.test_commands import Runners
+from concordance.query.index.test_commands import Runners, cmake_commands, cmake_target
 from concordance.query.index.updates.reads import Reads
 
 # --- what is a test

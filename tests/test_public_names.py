@@ -14,7 +14,7 @@ import program
 import pytest
 
 import concordance
-from concordance.facts.public_name_codec import PUBLIC, PublicNames
+from concordance.facts.codec import PUBLIC, PublicNames
 from concordance.facts.read import Facts
 from tests.relinked import Book
 

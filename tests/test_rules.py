@@ -16,7 +16,7 @@ from concordance.base.config import Config
 from concordance.base.errors import ToolFailed
 from concordance.base.model import Rule, unpacked
 from concordance.collect import ruff, subprocesses
-from concordance.extract import ruff_rules
+from concordance.extract import ruleset
 from concordance.extract.engine import extract, readers
 from concordance.extract.ruleset import OWN, checked, rules
 from concordance.facts.read import Facts
@@ -180,7 +180,7 @@ def test_ruff_does_not_obey_its_variables(repository: Path, tmp_path: Path, monk
     assert not (tmp_path / "taken").exists()
 
 
-@pytest.mark.parametrize("rule", ruff_rules.RULES, ids=lambda r: r.id)
+@pytest.mark.parametrize("rule", ruleset.RULES, ids=lambda r: r.id)
 def test_ruffs_examples_are_true(rule: Rule, tmp_path: Path) -> None:
     """Ruff finds each bad example, and nothing in the good one."""
     before = (

@@ -17,7 +17,7 @@ from concordance.api import Repository
 from concordance.base.errors import UserError
 from concordance.facts.fulltext import index
 from concordance.facts.fulltext.words import Words
-from concordance.query.search.filters import wish
+from concordance.query.search.finder import parse_filters
 
 FILES = {
     "pkg/__init__.py": "",
@@ -181,11 +181,11 @@ def test_prefixes_say_what_is_asked_for(repository: Repository) -> None:
 
 
 def test_what_only_looks_like_a_prefix_is_a_word(repository: Repository) -> None:
-    assert wish("class::max_pool", "", "", 1).kinds == frozenset()
-    assert wish("file:///pkg/pool.py", "", "", 1).question == "file:///pkg/pool.py"
+    assert parse_filters("class::max_pool", "", "", 1).kinds == frozenset()
+    assert parse_filters("file:///pkg/pool.py", "", "", 1).question == "file:///pkg/pool.py"
     long = "the mean of a window over the edge is wrong, see class: max_pool in: pkg"
-    assert wish(long, "", "", 1).question == long
-    assert wish("begin:x", "", "", 1).question == "begin:x"
+    assert parse_filters(long, "", "", 1).question == long
+    assert parse_filters("begin:x", "", "", 1).question == "begin:x"
 
 
 def test_a_wrong_word_among_right_ones(repository: Repository) -> None:

@@ -20,11 +20,11 @@ from program import age, concord, git, ledger, sample, write
 from concordance import api
 from concordance.base import config_file
 from concordance.base.config import Book, Config, Note, Roots, cores
+from concordance.base.config_file import key_lines
 from concordance.base.errors import UserError
 from concordance.base.kinds import Category, Section
 from concordance.base.model import Entry, Skip
 from concordance.base.progress import quiet
-from concordance.base.toml_lines import key_lines
 from concordance.collect.path_patterns import Patterns, chosen
 from concordance.extract import ruleset
 from concordance.workflow import builds

@@ -16,7 +16,7 @@ from concordance.base.config import Book, Config
 from concordance.query.index import history as index_history
 from concordance.query.index.repository import Index
 from concordance.query.pages import file as file_page
-from concordance.query.sections.class_diagram import class_tree
+from concordance.query.sections.class_family import class_tree
 from concordance.query.site_pages import history, map
 from concordance.render.diagrams.bar_chart import plot
 from concordance.render.diagrams.treemap import HEIGHT, WIDTH, areas, treemap

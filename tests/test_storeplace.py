@@ -13,7 +13,7 @@ import pytest
 from program import CONCORD, concord, environment
 
 from concordance.base.errors import NoPermission, UserError
-from concordance.workflow import builds, consent, store_location
+from concordance.workflow import builds, store_location
 from concordance.workflow.store_location import check_store, make_store, store_path
 
 
@@ -135,20 +135,20 @@ def test_a_plain_folder_is_read_after_a_yes(plain: Path) -> None:
 
 def test_what_is_asked_about_and_what_is_not(plain: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="neither a repository"):
-        consent.ask_first(str(plain), False)
-    consent.ask_first(str(plain), True)
-    consent.ask_first(str(plain / "missing"), False)  # what is wrong with it is said later
+        store_location.ask_first(str(plain), False)
+    store_location.ask_first(str(plain), True)
+    store_location.ask_first(str(plain / "missing"), False)  # what is wrong with it is said later
     for control in (".git", ".hg", ".svn", ".jj"):
         folder = tmp_path / f"with{control}"
         (folder / control).mkdir(parents=True)
         (folder / "deep/er").mkdir(parents=True)
-        consent.ask_first(str(folder), False)
-        consent.ask_first(str(folder / "deep/er"), False)
+        store_location.ask_first(str(folder), False)
+        store_location.ask_first(str(folder / "deep/er"), False)
     (plain / ".concordance").mkdir()
     with pytest.raises(UserError, match="neither a repository"):
-        consent.ask_first(str(plain), False)
+        store_location.ask_first(str(plain), False)
     (plain / ".concordance/index.db").touch()
-    consent.ask_first(str(plain), False)
+    store_location.ask_first(str(plain), False)
     assert store_path(str(plain)) == str(plain / ".concordance")
 
 
@@ -166,9 +166,9 @@ def test_a_terminal_asks(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert process.communicate(timeout=120)[0] == b"" and process.returncode == 2
     os.close(ours)
     assert os.listdir(plain) == ["a.py"]
-    monkeypatch.setattr(consent, "_is_terminal", lambda stream: True)
-    monkeypatch.setattr(consent.click, "confirm", lambda question, err: err)
-    consent.ask_first(str(plain), False)
+    monkeypatch.setattr(store_location, "_is_terminal", lambda stream: True)
+    monkeypatch.setattr(store_location.click, "confirm", lambda question, err: err)
+    store_location.ask_first(str(plain), False)
 
 
 def test_a_server_of_a_repository_that_may_only_be_read(repo: Path, tmp_path: Path) -> None:

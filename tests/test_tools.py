@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from concordance.base.errors import ToolFailed, ToolStopped
-from concordance.collect import program_paths, subprocesses
+from concordance.collect import subprocesses
 
 PIPES = [".gitignore", ".gitattributes", ".mailmap", "lib/.gitignore", ".git/config", ".git/HEAD", ".git/index",
          ".git/info/exclude", ".git/packed-refs"]  # fmt: skip
@@ -29,9 +29,9 @@ def test_no_program_of_the_repository_is_found(repo: Path, tmp_path: Path, monke
         _script(place / "tool", "exit 0")
     monkeypatch.chdir(repo)
     monkeypatch.setenv("PATH", os.pathsep.join(["", ".", "bin", str(repo / "bin"), str(tmp_path / "other")]))
-    assert program_paths.find("tool", str(repo)) == str(tmp_path / "other" / "tool")
+    assert subprocesses.find("tool", str(repo)) == str(tmp_path / "other" / "tool")
     monkeypatch.setenv("PATH", f".:{repo}")
-    assert program_paths.find("tool", str(repo)) == ""
+    assert subprocesses.find("tool", str(repo)) == ""
 
 
 def test_a_program_knows_little_of_this_process(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:

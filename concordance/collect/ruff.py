@@ -17,7 +17,7 @@ from typing import NamedTuple
 import msgspec
 
 from concordance.base.errors import ToolFailed, ToolMissing
-from concordance.collect import program_paths, subprocesses
+from concordance.collect import subprocesses
 
 _CRASHED = "(exit code -"  # how a run that a signal ended is told: ruff's parser overflows its stack on some files
 _MOST = 100_000  # bytes of paths for one run; a command line may be longer, but not on every system
@@ -51,7 +51,7 @@ class _Row(msgspec.Struct):
 def program(root: str) -> str:
     """Where ruff is; "" where it is not installed."""
     beside = os.path.join(sysconfig.get_path("scripts"), "ruff")
-    return beside if os.access(beside, os.X_OK) else program_paths.find("ruff", root)
+    return beside if os.access(beside, os.X_OK) else subprocesses.find("ruff", root)
 
 
 def identity(root: str) -> str:

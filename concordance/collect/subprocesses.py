@@ -20,18 +20,28 @@ import io
 import os
 import select
 import signal
+import stat
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from math import inf
 from typing import IO
 
+from concordance.base import confined_folder, startup
 from concordance.base.errors import ToolFailed, ToolMissing, ToolStopped
 from concordance.base.startup import is_inside
-from concordance.collect import blocking, program_paths
 
+_OWN = ("HEAD", "config", "config.worktree", "index", "packed-refs", "shallow", "commondir", "info/exclude",
+        "info/attributes", "info/sparse-checkout", "info/grafts", "objects/info/alternates")  # fmt: skip
+_IN_TREE = (".gitignore", ".gitattributes", ".mailmap")
+_LARGEST = 1 << 16  # bytes of a file that says where git's folder is, or of settings
+_MOST = 100_000  # files that are looked at
+_PROGRAM_VARIABLES = ("LANG", "LANGUAGE", "LOGNAME", "RAYON_NUM_THREADS", "TZ", "USER")
+_FOLDERS = ("DEVELOPER_DIR", "HOME", "TMPDIR", "XDG_CONFIG_HOME")  # only where they are absolute
+_LISTS = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
 SILENCE = 300.0  # seconds without a byte after which a program is stopped; the log of a large history begins late
 _LOOK = 2.0  # seconds of silence after which the cause is looked for
 _END = 10.0  # seconds for what a program that was killed leaves behind to end
@@ -72,7 +82,7 @@ class Running:
         self.name = title or os.path.basename(args[0])
         self.cwd = os.path.abspath(cwd)
         self._deadline, self._look, self._silence = deadline, look, SILENCE
-        program = args[0] if os.path.isabs(args[0]) else program_paths.find(args[0], self.cwd)
+        program = args[0] if os.path.isabs(args[0]) else find(args[0], self.cwd)
         if not program:
             raise ToolMissing(f"{args[0]} is not installed", f"Install {args[0]}")
         try:
@@ -80,7 +90,7 @@ class Running:
                 [program, *args[1:]],
                 bufsize=0,
                 cwd=cwd,
-                env=program_paths.environment(self.cwd) if environment is None else environment,
+                env=minimal_environment(self.cwd) if environment is None else environment,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -210,14 +220,14 @@ def run(args: Sequence[str], cwd: str) -> Iterator[bytes]:
 def _git(cwd: str, args: Sequence[str], deadline: float = inf) -> Running:
     """A git command, made safe for a repository that nobody vouches for."""
     here = os.path.abspath(cwd)
-    top = blocking.top_of(here) or here
+    top = top_of(here) or here
     title = f"git {_command(args)}"
-    if found := blocking.at_known_places(here):
+    if found := at_known_places(here):
         raise ToolStopped(f"{title} would wait for {found}, which is no plain file", "Remove it")
-    program = program_paths.find("git", top)
+    program = find("git", top)
     if not program:
         raise ToolMissing("git is not installed", "Install git")
-    return Running([program, *_SAFE, *args], cwd, _git_environment(top), title, deadline, blocking.anywhere)
+    return Running([program, *_SAFE, *args], cwd, _git_environment(top), title, deadline, anywhere)
 
 
 def _command(args: Iterable[str]) -> str:
@@ -226,7 +236,7 @@ def _command(args: Iterable[str]) -> str:
 
 def _git_environment(repository: str) -> dict[str, str]:
     """The variables that git is run with."""
-    found = program_paths.environment(repository)
+    found = minimal_environment(repository)
     found |= {name: os.environ[name] for name in _PASSED if name in os.environ}
     for name in _PLACES:
         place = os.environ.get(name, "")
@@ -255,3 +265,141 @@ def bounded_git(cwd: str, seconds: float, most: int, *args: str) -> bytes:
         if len(found) > most:
             raise ToolStopped(f"git wrote more than {most:,} bytes")
     return bytes(found)
+
+
+# ---
+# Finds outside programs, and says what they may know of this process.
+#
+# In: a program's name, and the repository that it is to look at. Out: the program's absolute path, and its
+# environment.
+#
+# A repository may hold a file called `git`. PATH leads to it where one of its entries is relative or empty (the
+# current folder) or lies in the repository, so such entries do not count. Of the environment only what programs need
+# to find their own files and libraries is passed on: any other variable might be one by which a program is told to
+# run another.
+
+
+def find(name: str, repository: str) -> str:
+    """The absolute path of a program that is not the repository's; "" where there is none."""
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        place = os.path.join(folder, name)
+        is_there = os.path.isabs(folder) and os.access(place, os.X_OK) and os.path.isfile(place)
+        if is_there and not startup.is_inside(folder, repository):
+            return place
+    return ""
+
+
+def minimal_environment(repository: str) -> dict[str, str]:
+    """The variables that a program is run with."""
+    found = {name: os.environ[name] for name in _PROGRAM_VARIABLES if name in os.environ}
+    found |= {name: os.environ[name] for name in _FOLDERS if os.path.isabs(os.environ.get(name, ""))}
+    for name in _LISTS:
+        if name in os.environ:
+            found[name] = startup.search_path(os.environ[name], repository)
+    found["LC_ALL"] = "C"  # messages are read
+    return found
+
+
+# ---
+# Finds files for which git would wait for ever: named pipes and devices in places where it expects a file.
+#
+# In: a folder. Out: the path of such a file, if there is one.
+#
+# Git opens its own files, and `.gitignore`, `.gitattributes` and `.mailmap`, without a look at what they are. Those
+# whose names are known are looked at before git is run. What may lie anywhere (a `.gitignore` in any folder, a loose
+# object, a path in git's settings) is looked for once git has been silent for a while.
+
+
+def top_of(folder: str) -> str:
+    """The nearest folder upwards that holds `.git`; "" where none does."""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return ""
+        folder = above
+    return folder
+
+
+def at_known_places(folder: str) -> str:
+    """A file with a known name that git would wait for; "" where there is none."""
+    top = top_of(folder)
+    if not top:
+        return ""
+    for place in dict.fromkeys((top, folder)):
+        for name in _IN_TREE:
+            path = os.path.join(place, name)
+            with suppress(OSError):
+                if _is_endless(os.lstat(path)):  # git does not follow links to these
+                    return path
+    for own in _own_folders(top):
+        for name in _OWN:
+            path = os.path.join(own, name)
+            with suppress(OSError):
+                if _is_endless(os.stat(path)):
+                    return path
+    return ""
+
+
+def anywhere(folder: str) -> str:
+    """The first pipe or device at any path that git may read; "" if there is none. Walks the whole repository."""
+    top = top_of(folder)
+    for path, in_tree in islice(_candidates(top), _MOST) if top else ():
+        with suppress(OSError):
+            if (not in_tree or os.path.basename(path) in _IN_TREE) and _is_endless(os.stat(path)):
+                return path
+    return ""
+
+
+def _candidates(top: str) -> Iterator[tuple[str, bool]]:
+    """Files that are no plain ones, each with whether it lies in the work tree, and what git's settings name."""
+    for own in _own_folders(top):
+        for line in _text(os.path.join(own, "config")).splitlines():
+            name = line.partition("=")[2].strip().strip('"')
+            if name:
+                yield os.path.join(own, os.path.expanduser(name)), False
+                yield os.path.join(top, name), False
+        for path in _special(own):
+            yield path, False
+    for path in _special(top):
+        yield path, True
+
+
+def _special(folder: str) -> Iterator[str]:
+    waiting = [folder]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as inside:
+                for item in inside:
+                    if item.is_dir(follow_symlinks=False):
+                        waiting.append(item.path)
+                    elif not item.is_file(follow_symlinks=False):
+                        yield item.path
+        except OSError:
+            continue
+
+
+def _own_folders(top: str) -> list[str]:
+    """Git's folder, and the one that all work trees of a repository share."""
+    own = os.path.join(top, ".git")
+    if not os.path.isdir(own):
+        said = _text(own)
+        if not said.startswith("gitdir:"):
+            return []
+        own = os.path.join(top, said.removeprefix("gitdir:").strip())
+    shared = _text(os.path.join(own, "commondir")).strip()
+    return [own, os.path.join(own, shared)] if shared else [own]
+
+
+def _text(path: str) -> str:
+    """What stands in a small plain file; "" where there is none."""
+    try:
+        with confined_folder.opened(path) as file:
+            return os.fsdecode(file.read(_LARGEST))
+    except OSError:
+        return ""
+
+
+def _is_endless(found: os.stat_result) -> bool:
+    if stat.S_ISCHR(found.st_mode):
+        return found.st_rdev != os.stat(os.devnull).st_rdev  # which people link to on purpose
+    return stat.S_ISFIFO(found.st_mode)

@@ -6,12 +6,107 @@ be wrong but cannot do harm.
 
 from __future__ import annotations
 
-from functools import cache
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import msgspec
 
-from concordance.base.model import Ask, End, FileFacts, Finding, Flow, Import, Links, Metrics, Scope, Target, Term
+from concordance.base.model import (
+    Ask,
+    End,
+    FileFacts,
+    Finding,
+    Flow,
+    Import,
+    Links,
+    Metrics,
+    Scope,
+    Target,
+    Term,
+    packed,
+    unpacked,
+)
+
+# ---
+# The names by which users import what Python files define, as bytes and back.
+#
+# In: by path, the public names of what a file defines at its top, and its classes, whose members are named after
+# them. Out: MessagePack, each file's part by itself, so that one name costs one file; and questions to it.
+
+
+PUBLIC = "public"  # the name of this value in the store
+
+
+class Public(NamedTuple):
+    """A public name."""
+
+    dotted: str
+    by: str  # the module that hands it on, or the document that has it; "" where it is its own module's
+
+
+class FileNames(NamedTuple):
+    """The public names of one file."""
+
+    names: dict[str, Public]  # of what it defines at its top
+    classes: list[str]  # by their qualified names, those inside of others too
+
+
+NOTHING = Public("", "")
+
+
+def packed_names(rows: Mapping[str, FileNames]) -> bytes:
+    """Public names as bytes."""
+    encode = msgspec.msgpack.encode
+    return encode({path: encode(row) for path, row in rows.items()})
+
+
+class PublicNames:
+    """The public names of a repository."""
+
+    def __init__(self, data: bytes) -> None:
+        self.rows = msgspec.msgpack.decode(data, type=dict[str, bytes]) if data else {}
+        self._known: dict[str, FileNames] = {}
+
+    def of(self, path: str, parts: list[str]) -> Public:
+        """The public name of a symbol by the names in its key; an empty one where it has none."""
+        row = self._row(path) if path in self.rows else None
+        top = row.names.get(parts[0]) if row is not None and parts else None
+        if row is None or top is None:
+            return NOTHING
+        if len(parts) > 1 and ".".join(parts[:-1]) not in row.classes:
+            return NOTHING  # what stands inside of a function is nobody's to name
+        return Public(".".join([top.dotted, *parts[1:]]), top.by)
+
+    def _row(self, path: str) -> FileNames:
+        found = self._known.get(path)
+        if found is None:
+            found = self._known[path] = msgspec.msgpack.decode(self.rows[path], type=FileNames)
+        return found
+
+    def meant(self, parts: list[str]) -> list[tuple[str, list[str]]]:
+        """The files, each with the names in a symbol's key, that a public name may mean: its longest beginning that is
+        one of a definition at the top of a file, and behind it members."""
+        for count in range(len(parts), 0, -1):
+            found = self._by_name.get(".".join(parts[:count]))
+            if found:
+                return [(path, [name, *parts[count:]]) for path, name in found]
+        return []
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[tuple[str, str]]]:
+        found: dict[str, list[tuple[str, str]]] = {}
+        for path in sorted(self.rows):
+            for name, public in self._row(path).names.items():
+                found.setdefault(public.dotted, []).append((path, name))
+        return found
+
+
+# ---
+
+
+_Tested = dict[int, tuple[list[tuple[int, bytes]], int]]
 
 
 class Columns(NamedTuple):
@@ -237,3 +332,82 @@ def _text_only(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_text_only(item) for item in value]
     return value
+
+
+# ---
+# What analyses over the whole give, as bytes and back, in types.
+#
+# In: rows that name files and symbols by their ids. Out: MessagePack, as all that is packed; ids of many symbols are
+# a column.
+
+
+class Tested(NamedTuple):
+    """The tests that reach a file."""
+
+    near: list[tuple[int, int]]  # ids and steps, nearest first: those of a step or two, or else the nearest
+    farther: int = 0  # how many others reach it in more steps
+
+
+def encoded(rows: Any) -> bytes:
+    """Plain rows as bytes."""
+    return msgspec.msgpack.encode(rows)
+
+
+def packed_tested(rows: Mapping[int, tuple[Sequence[tuple[int, Sequence[int]]], int]]) -> bytes:
+    """The tests of files by the files' ids: by steps the tests' ids, and the number of the others."""
+    return encoded({
+        base: ([(steps, packed(list(ids))) for steps, ids in near], farther) for base, (near, farther) in rows.items()
+    })  # fmt: skip
+
+
+def moved_tested(data: bytes, moved: Mapping[int, int]) -> bytes:
+    """The tests of files with the ids that files and tests have now."""
+    rows = msgspec.msgpack.decode(data, type=_Tested) if data else {}
+    for near, _ in rows.values():
+        for place, (steps, column) in enumerate(near):
+            ids = unpacked(column)
+            if not moved.keys().isdisjoint(ids):
+                near[place] = (steps, packed([moved.get(one, one) for one in ids]))
+    return encoded({moved.get(base, base): row for base, row in rows.items()})
+
+
+class TestedFiles:
+    """The tests of all files; those of one are unpacked when they are asked for."""
+
+    def __init__(self, data: bytes) -> None:
+        self.rows = msgspec.msgpack.decode(data, type=_Tested) if data else {}
+
+    def of(self, base: int) -> Tested:
+        """The tests of a file by its id."""
+        near, farther = self.rows.get(base, ([], 0))
+        return Tested([(one, steps) for steps, column in near for one in unpacked(column)], farther)
+
+
+def cycles_from(data: bytes) -> list[list[int]]:
+    """The files that need one another, by their ids."""
+    return msgspec.msgpack.decode(data, type=list[list[int]]) if data else []
+
+
+def standings_from(data: bytes) -> dict[int, tuple[int, int]]:
+    """The height and depth of files by their ids."""
+    return msgspec.msgpack.decode(data, type=dict[int, tuple[int, int]]) if data else {}
+
+
+def clusters_from(data: bytes) -> list[tuple[int, list[int]]]:
+    """Groups of files by their ids, each with its key file."""
+    return msgspec.msgpack.decode(data, type=list[tuple[int, list[int]]]) if data else []
+
+
+def looked_up_from(data: bytes) -> tuple[list[str], list[int]]:
+    """What bridges were joined by: names whose carriers were asked for, and ids whose users were."""
+    return msgspec.msgpack.decode(data, type=tuple[list[str], list[int]]) if data else ([], [])
+
+
+def paths_from(data: bytes) -> list[str]:
+    """Some paths."""
+    return [os.fsdecode(path) for path in msgspec.msgpack.decode(data, type=list[bytes])] if data else []
+
+
+def packed_paths(paths: Iterable[str]) -> bytes:
+    """Some paths as bytes, in whatever encoding their names are."""
+    return encoded([os.fsencode(path) for path in sorted(paths)])

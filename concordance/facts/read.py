@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 
 import msgspec
+import tantivy
 
 from concordance.base.model import Category, Change, End, File, FileFacts, Finding, Flow, Links, Term, Trust
 from concordance.facts import codec, schema
@@ -26,12 +27,15 @@ from concordance.facts.codec import (
     unpack_outline,
     unpack_terms,
 )
+from concordance.facts.fulltext.index import Shelf
+from concordance.facts.links.bridge_rows import SYMBOL, place_of
+from concordance.facts.links.bridge_rows import Place as Place
 from concordance.facts.links.rows import Columns, rows_of
 from concordance.facts.records import Learned
 from concordance.facts.store import Store
 from concordance.facts.store_delta import Aspect
-from concordance.facts.symbol_places import SYMBOL, place_of
-from concordance.facts.symbol_places import Place as Place
+
+_FILES = 8
 
 
 class Facts(Store):
@@ -388,3 +392,24 @@ def _parts(values: Iterable[int]) -> Iterator[tuple[int, ...]]:
     left = iter(values)
     while part := tuple(islice(left, 500)):
         yield part
+
+
+# ---
+# Files that define a name which is like one that was typed wrongly.
+#
+# In: the full-text index and a name. Out: paths. The index finds words within a few wrong letters in a fraction of a
+# millisecond, where to compare all names of a large repository takes a tenth of a second.
+
+
+def defining_alike(shelves: list[Shelf], name: str) -> list[str]:
+    """Some of the files that define a name with a wrong letter or two, the nearest first."""
+    found: dict[str, None] = {}
+    for distance in (1, 2) if len(name) >= 8 else (1,) if len(name) >= 4 else ():
+        for shelf in shelves:
+            if shelf.count:
+                query = tantivy.Query.fuzzy_term_query(shelf._schemas[0], "defs", name.lower(), distance, True, False)
+                hits = shelf._files.search(query, _FILES, count=False).hits
+                found.update((str(shelf._files.doc(at)["path"][0]), None) for _, at in hits)
+        if found:
+            break
+    return list(found)

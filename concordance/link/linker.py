@@ -17,7 +17,7 @@ from concordance.facts.codec import pack, pack_targets, packed_asks
 from concordance.facts.links.graph import targets_of
 from concordance.facts.links.rows import LinkedFile
 from concordance.facts.records import Linkable
-from concordance.link import implicit_runs, load_dependencies
+from concordance.link import implicit_runs
 from concordance.link.interface_digest import mentions
 from concordance.link.paths.tree import Tree
 from concordance.link.world import Carriers, Found, Loaded, Names, World
@@ -105,7 +105,7 @@ class Linker:
         uses, missed = self._uses(file, found)
         rows = list(zip(*map(unpacked, uses[:4]), strict=True))
         edges = implicit_runs.edges(file, found, rows, names)
-        loads = packed(load_dependencies.loaded(self.world, file, found))
+        loads = packed(implicit_runs.loaded(self.world, file, found))
         return LinkedFile(
             row.id, pack(links), uses, missed, overrides, edges, len(file.op), resolved, row.base, loads, extends,
             self.aim(number), mentions(file), self._files(found, uses, edges, overrides, extends, loads),

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from concordance.facts.public_name_codec import Public
+from concordance.facts.codec import Public
 from concordance.link.python.exports import SAME, UNUSED, Brought, Offered
 
 _FARTHEST = 40  # modules that a name is handed through: a longer way goes in a circle

@@ -27,7 +27,7 @@ from http import HTTPStatus
 from urllib.parse import parse_qsl
 
 from concordance.render.site.addresses import BLAME
-from concordance.render.site.asset_files import assets
+from concordance.render.site.files import assets
 from concordance.serve import front_page, http_protocol
 from concordance.serve.http_protocol import Refused, Reply, Request
 from concordance.serve.messages import Found, Question

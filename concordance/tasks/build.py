@@ -7,7 +7,7 @@ import time
 
 import click
 
-from concordance.workflow import book_options, builds, consent, terminal
+from concordance.workflow import book_options, builds, store_location, terminal
 
 
 @click.command("build")
@@ -41,7 +41,7 @@ def command(
     """
     if repo is None:
         repo = "."
-        consent.ask_first(repo, yes)
+        store_location.ask_first(repo, yes)
     began, written, wanted = time.perf_counter(), None, wishes.of(repo)
     with terminal.Bar() as bar:
         if no_book:

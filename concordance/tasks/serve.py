@@ -23,7 +23,7 @@ from concordance.facts.store import Store
 from concordance.serve import front_page, listener
 from concordance.serve import server as serve_server
 from concordance.serve.reader_pool import End
-from concordance.workflow import consent
+from concordance.workflow import store_location
 from concordance.workflow.store_location import check_store, use_store
 
 _GRACE = 10.0  # seconds that the process that keeps the store current may take to end
@@ -59,7 +59,7 @@ def command(
     use_store(store)
     root = os.path.abspath(repo) if repo is not None else find_root(".")
     if repo is None:
-        consent.ask_first(root, yes)
+        store_location.ask_first(root, yes)
     folder = check_store(root)
     meta = _meta(root, folder, no_update)
     socket = listener.bound(host, port)

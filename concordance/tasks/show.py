@@ -7,7 +7,7 @@ import json
 import click
 
 from concordance import api
-from concordance.workflow import book_options, consent, terminal
+from concordance.workflow import book_options, store_location, terminal
 
 
 @click.command("show")
@@ -24,7 +24,7 @@ def command(asked: str, repo: str | None, as_json: bool, no_update: bool, yes: b
     concord show torch/nn/modules/linear.py
     concord show torch.nn.Linear
     """
-    root = consent.root_of(repo, yes)
+    root = store_location.root_of(repo, yes)
     with terminal.Bar() as bar:
         repository = api.Repository(root, not no_update, bar.show)
     with repository:

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from concordance.workflow import book_options, consent, terminal
+from concordance.workflow import book_options, store_location, terminal
 from concordance.workflow.watch import watch
 
 
@@ -29,7 +29,7 @@ def command(repo: str | None, wishes: book_options.Wishes, yes: bool, poll: bool
     """
     folder = repo if repo is not None else "."
     if repo is None:
-        consent.ask_first(folder, yes)
+        store_location.ask_first(folder, yes)
     with terminal.Bar() as bar:
 
         def tell(update: watch.Update) -> None:

@@ -22,10 +22,10 @@ from concordance.extract import ruleset
 from concordance.facts.counts import Counts
 from concordance.facts.integrity import lock
 from concordance.facts.integrity.audit import Damage, audit
-from concordance.query.index.totals import Totals, counted
+from concordance.query.index.ledger import Totals, counted
 from concordance.render import output_folder
 from concordance.render.summary import BookSummary, Compared, Verified
-from concordance.workflow import book_check, staleness
+from concordance.workflow import book_check
 from concordance.workflow.pipeline import GENERATED, Build
 from concordance.workflow.publish import publish
 from concordance.workflow.resident import Memory
@@ -164,12 +164,12 @@ def check(
     root = root if root is not None else find_root(os.getcwd())
     said = settings_of(root)
     where, config = out or _folder(root, said), _config(said, jobs)
-    if os.path.isdir(root) and not staleness.is_there(where):
+    if os.path.isdir(root) and not book_check.is_there(where):
         return Compared(where, missing=True)
     summary = _build(root, config, progress)
     with _at_pages(root, summary, progress):
         made = _write(root, where, wishes or said.book, config, summary, progress, True)
-        return staleness.explained(root, store_path(root), where, made)
+        return book_check.explained(root, store_path(root), where, made)
 
 
 def audit_store(root: str | None = None, progress: Progress = quiet) -> list[Damage]:

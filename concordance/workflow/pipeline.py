@@ -28,16 +28,15 @@ from concordance.base.model import Entry, File, Finding
 from concordance.base.progress import Progress, Summary, quiet
 from concordance.collect import history, path_patterns, ruff, walk
 from concordance.collect.classify import header_language
-from concordance.extract import engine, ruff_rules, ruleset
+from concordance.extract import engine, ruleset
 from concordance.extract.cfamily import macros
 from concordance.facts import code_versions, file_times
 from concordance.facts.cache import Cache
 from concordance.facts.fulltext.index import TextWriter, astray
 from concordance.facts.integrity import lock
-from concordance.facts.last_build import Known, known
-from concordance.facts.records import Reading
+from concordance.facts.records import Known, Reading, known
 from concordance.facts.write import Writer
-from concordance.workflow import build_settings, changed_files
+from concordance.workflow import changed_files
 from concordance.workflow.stages import bridges as stages_bridges
 from concordance.workflow.stages import extract, link, passes, public_names
 from concordance.workflow.store_location import make_store
@@ -125,7 +124,7 @@ class Build:
             raise
 
     def _notes(self) -> dict[str, str]:
-        return build_settings.notes(self.config, code_versions.linkers(), self.summary.left_out)
+        return changed_files.notes(self.config, code_versions.linkers(), self.summary.left_out)
 
     def _patience(self, entries: list[Entry]) -> float:
         return self.config.patience * (1 + sum(entry.size for entry in entries) / 5_000_000)
@@ -143,7 +142,7 @@ class Build:
         if before is None:
             return entries, {}
         changed, renewed = changed_files.delta(
-            self.root, entries, before.files, build_settings.touched(self.config, before.meta)
+            self.root, entries, before.files, changed_files.settings_changed(self.config, before.meta)
         )
         before.files.update(renewed)
         self.summary.unchanged = len(entries) - len(changed)
@@ -250,11 +249,11 @@ class Build:
             file.path for file in (writer.ledger() if anew else self.seen)
             if file.language == "python" and not file.skip and file.category not in ruleset.TRIALS
         )  # fmt: skip
-        rules = {rule.id: rule for rule in ruff_rules.RULES}
+        rules = {rule.id: rule for rule in ruleset.RULES}
         rows, problem, crashed = [], "", list[str]()
         try:
             for path, said in ruff.check(self.root, asked, list(rules), crashed) if asked else ():
-                meant = [one for one in said if ruff_rules.SAYS.get(one.rule, "") in one.message]
+                meant = [one for one in said if ruleset.SAYS.get(one.rule, "") in one.message]
                 found = (Finding(r, rules[r].severity, m, line, col, end, "", False) for r, m, line, col, end in meant)
                 rows.append((path, tuple(found)))
         except ToolFailed as error:

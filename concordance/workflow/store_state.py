@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 
 from concordance.base.model import File
 from concordance.extract.cfamily.macros import Macros
-from concordance.facts.last_build import Known
-from concordance.facts.records import Learned, Linkable
+from concordance.facts.records import Known, Learned, Linkable
 from concordance.link.cfamily import resident_tables
 
 

@@ -20,7 +20,7 @@ import click
 from concordance.base.characters import visible
 from concordance.base.progress import Summary
 from concordance.query.answers import Answer, Row
-from concordance.query.index.totals import Totals
+from concordance.query.index.ledger import Totals
 from concordance.render.summary import BookSummary, Compared, Verified
 from concordance.workflow.store_location import store_path
 

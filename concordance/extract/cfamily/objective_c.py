@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 
 from concordance.base.model import Kind, Parameter, Role
 from concordance.extract.cfamily.directives import Lines
-from concordance.extract.cfamily.macro_blanking import Blanked, to_spaces
-from concordance.extract.cfamily.macros import KEYWORDS
+from concordance.extract.cfamily.macros import KEYWORDS, Blanked, to_spaces
 from concordance.extract.draft import CODE, Definition, Draft
 from concordance.extract.trees import one_line
 

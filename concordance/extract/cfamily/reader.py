@@ -14,14 +14,7 @@ from tree_sitter import Node, Parser, Query
 
 from concordance.base.model import Kind
 from concordance.extract import trees
-from concordance.extract.cfamily import (
-    directives,
-    flow,
-    macro_blanking,
-    macro_functions,
-    objective_c,
-    occurrences,
-)
+from concordance.extract.cfamily import directives, flow, macro_functions, macros, objective_c, occurrences
 from concordance.extract.cfamily import (
     repair as cfamily_repair,
 )
@@ -50,7 +43,7 @@ class Parsed:
     """A file, parsed and mended."""
 
     kit: Tools
-    blanked: macro_blanking.Blanked
+    blanked: macros.Blanked
     objects: objective_c.Objects | None
     versions: list[cfamily_repair.Version]
     cost: float  # of the errors that are left
@@ -94,7 +87,7 @@ def read(source: Source, package: str, known: Macros | None = None, objects: boo
 
 def _parse(lines: directives.Lines, package: str, known: Macros, objects: bool) -> Parsed:
     kit = tools(package)
-    blanked = macro_blanking.blank(lines, known)
+    blanked = macros.blank_macros(lines, known)
     met = objective_c.Transformer(lines, blanked).run() if objects else None
     tree = kit.parser.parse(bytes(blanked.data))
     if not tree.root_node.has_error:

@@ -10,15 +10,314 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tree_sitter import Parser, Query, Tree
 
 from concordance.extract import trees
 from concordance.extract.cfamily.directives import Group, Lines
-from concordance.extract.cfamily.macro_blanking import Blanked, to_spaces
-from concordance.extract.cfamily.macros import Macros
-from concordance.extract.cfamily.repair_steps import LADDER, Edit, Spot, Steps
+from concordance.extract.cfamily.macros import KEYWORDS, MAYBE, Blanked, Macros, closing, following, to_spaces
+
+# ---
+# The likely causes of a C-family syntax error, each with the small edit that would mend it.
+#
+# In: the text around an error. Out: edits of the same length, or none where a cause does not apply. The order of
+# `LADDER` is from the likely and cheap (a byte) to the last resort (a whole call).
+
+
+Edit = tuple[int, int, bytes]  # start, end, what to write there
+_NEAR = 2000  # bytes around an error in which its cause is looked for
+_BRACKET_PAIRS = re.compile(rb"[{}()]")
+_CAPITALS = re.compile(rb"\b(?:[A-Z_][A-Z0-9_]{2,}|[A-Za-z]\w*_(?:HEAD|API|EXPORT|INLINE)\w*|__\w+)\b")
+_WORDS = re.compile(rb"[A-Za-z_]\w*")
+_TYPE_CALL = re.compile(rb"\b[A-Za-z_]\w*[A-Z]\w*\s*(\([^()]*\))(?=\s*[*\w])")
+_TYPE_ARGUMENT = re.compile(
+    rb"[(,]\s*((?:(?:unsigned|signed|long|short|const|volatile|int|char|void|float|double|bool|_Bool|u?int\d+_t|size_t)\b\s*)+\**)"
+    rb"(?=\s*[,)])"
+)
+_EXPLAINED = frozenset((b"NULL", b"TRUE", b"FALSE", b"EOF", b"FILE", b"BOOL", b"DWORD", b"HANDLE"))
+_GAPS = re.compile(
+    rb"\bextern\s+(?=template\b)|\$\{[^}\n]*\}|\$\w+|__attribute__\s*(?=\(\()|__declspec\s*(?=\()|_Pragma\s*(?=\()|__pragma\s*(?=\()|"
+    rb"__extension__|__restrict(?:__)?\b|\b_Nullable\b|\b_Nonnull\b|\[\[[^\]]*\]\]|=\s*(?:delete|default)\b(?=\s*;)|"
+    rb"(?<=[\w>&*])\s*\.\.\.(?=\s*[),>])|(?<=operator\(\))\s*<[^;{}()]*>|(?<=->)\s*template\b|(?<=\.)\s*template\b|(?<=\])\s*(?:__(?:host|device)__\s*)+(?=[({])|\balignas\s*(?=\()|"
+    rb"\b(?:__)?(?:stdcall|cdecl|fastcall|vectorcall)\b|\bco_(?:await|yield)\b|\btypename\b|"
+    rb"[*&]\s*=\s*(?:nullptr|0|NULL)(?=\s*[,>)])|(?<=[.>])~|->(?=\*)|\.(?=\*)|\bdecltype(?=\s*\([^()]*\)\s*\{)|"
+    rb"(?:\w+(?:<[^<>]*>)?::)+(?=\s*\*)|(?<=\bif)\s+[A-Z_]\w+\s*(?=\()|\b_*asm\s*\{[^}]*\}|"
+    rb"(?<=\))\s*(?:const|noexcept|volatile|&&?)+(?=\s*[>,)])|"
+    rb"(?<=[,(])\s*(?:struct|union|enum)(?=\s+\w+\s*\**\s*[,)])|"
+    rb"(?<=\w)\s*\.\.\.\s*[\w']+(?=\s*:)|\s\.\.\.[^\],;]*(?=\])|(?<=enum)\s*:\s*[\w:]+(?=\s*\{)|"
+    rb"\b\w+\s*:\s*\d+\s*;|__(?:volatile|signed|const)(?:__)?\b|"
+    rb"\brequires\s*(?=\()|\bnoexcept\s*(?=\()|\bexport\b|@\w+@"
+)
+_TYPES = re.compile(
+    rb"\b(?:const|unsigned|signed|struct|enum|union|class|volatile)\b(?=\s+\w)|"
+    rb"\b(int|char|float|double|bool|long|short|void|size_t|u?int(?:8|16|32|64)_t|unsigned|auto)\b|[*&]+(?=\s*[,)])"
+)
+_NAMED_OPERATOR = re.compile(rb"(?:(?<=[.>;{}\s(])|(?<=return ))operator\s*(\[\]|\(\)|[-+*/=<>!&|]+)(?=\s*\()")
+_ATOMIC = re.compile(rb"\b(_Atomic\s*\()[^()]*\)")
+_STRUCT_MACRO = re.compile(rb"\b[A-Z_]*(?:STRUCT|CLASS)[A-Z_]*\([^()]*\)(?=\s+\w+\s+\w*\s*\{)")
+_MACRO_CALL = re.compile(rb"\b([A-Z_][A-Z0-9_]{2,}|[A-Z]\w*_[A-Z0-9_]+|va_arg|offsetof|__builtin_\w+)\s*\(")
+_DEFAULT_BRACES = re.compile(rb"(=\s*|,\s*|\(\s*)\{([^{}]*)\}(?=\s*[,)])")
+
+
+class Spot:
+    """One error."""
+
+    __slots__ = ("end", "first", "last", "missing", "start")
+
+    def __init__(self, start: int, end: int, first: int, last: int, missing: str) -> None:
+        self.start, self.end, self.first, self.last, self.missing = start, end, first, last, missing
+
+
+class Steps:
+    """A file with what is needed to look for causes."""
+
+    def __init__(self, lines: Lines, blanked: Blanked, known: Macros) -> None:
+        self.lines = lines
+        self.blanked = blanked
+        self.maybe = frozenset(name for name, role in known.items() if role == MAYBE)
+        self.base = bytes(blanked.data)
+        self.code = self._code()
+        self.starts = [0, *(m.end() for m in re.finditer(rb"\n", lines.data)), len(lines.data) + 1]
+        self.resolved: list[Group] = []  # conditionals of which one branch was chosen
+
+    def _code(self) -> bytes:
+        """The text without comments, quotes and preprocessor lines."""
+        code = bytearray(self.base)
+        for start, end in (*self.lines.comments, *self.lines.quoted):
+            code[start:end] = to_spaces(code[start:end])
+        for at in self.blanked.written:  # the ends of lines must be seen
+            code[at] = self.lines.data[at]
+        return bytes(code)
+
+    def _resolve(self, group: Group, keep: int = 0) -> list[Edit]:
+        """Takes out all branches of a group but one."""
+        data = self.blanked.data
+        stretches = [b for place, b in enumerate(group.branches(len(data))) if place != keep]
+        return [(start, end, to_spaces(data[start:end])) for start, end in sorted(stretches)]
+
+    def _window(self, spot: Spot, before: int = 1, after: int = 0) -> tuple[int, int]:
+        first = max(0, spot.first - before)
+        while (
+            first > 0 and spot.first - first < 30 and not self.code[self.starts[first] : self.starts[first + 1]].strip()
+        ):
+            first -= 1
+        last = min(spot.last if spot.last - spot.first < 12 else spot.first, len(self.starts) - 2)
+        start, end = self.starts[first], self.starts[min(last + 1 + after, len(self.starts) - 1)] - 1
+        # A line may be the whole of a file: what is tried around an error must not cost more for it.
+        return max(start, spot.start - _NEAR), min(end, spot.start + _NEAR)
+
+    def _conditional(self, spot: Spot) -> list[Edit]:
+        """A group of preprocessor lines in the middle of an expression or a head."""
+        start, end = self._window(spot, 2, 1)
+        near = [
+            g for g in self.lines.groups
+            if g not in self.resolved and not g.guard and any(start <= line.start < end for line in g.lines)
+            and g.lines[-1].end - g.lines[0].start < 20_000
+        ]  # fmt: skip
+        if not near:
+            return []
+        group = min(near, key=lambda g: min(abs(line.start - spot.start) for line in g.lines))
+        self.resolved.append(group)
+        return self._resolve(group)
+
+    def _semicolon(self, spot: Spot, commas: bool = False) -> list[Edit]:
+        """A macro that ends a declaration or statement by itself."""
+        start, end = self._window(spot, 2)
+        found: list[Edit] = []
+        end = max(end, self.starts[min(spot.last + 1, spot.first + 40, len(self.starts) - 1)])
+        for match in re.finditer(
+            rb"^[ \t]*([A-Za-z_]\w*)[ \t]*(\(|$)", self.code[start:end].replace(b"\r", b" "), re.M
+        ):
+            word = match[1]
+            at = start + match.end(1)
+            if match[2] == b"(":
+                at = closing(self.lines, start + match.end() - 1)
+            elif not _CAPITALS.fullmatch(word):
+                continue
+            if word in KEYWORDS or word.startswith(b"__"):
+                continue
+            if at < 0 or at >= len(self.code) or self.code[at : at + 1] not in (b" ", b"\n", b"\r", b"\t"):
+                continue
+            after = self._next(at)
+            if after.isalpha() or after in (b"_", b"}", b"#", b"~", b"", b"[") or (commas and after in (b'"', b"&")):
+                found.append((at, at + 1, b";"))
+        return found
+
+    def _next(self, at: int) -> bytes:
+        after = following(self.base, at)
+        return self.base[after : after + 1]
+
+    def _missing(self, spot: Spot) -> list[Edit]:
+        """The parser says what is missing: the semicolon that a macro brings along."""
+        if spot.missing != ";":
+            return []
+        at = len(self.code[: spot.start].rstrip())
+        return [(at, at + 1, b";")] if self.base[at : at + 1] in (b" ", b"\t", b"\r", b"\n") else []
+
+    def _comma(self, spot: Spot) -> list[Edit]:
+        """A macro that ends in a comma."""
+        return [(start, end, b",") for start, end, _ in self._semicolon(spot, commas=True)]
+
+    def _first_specifier(self, spot: Spot) -> list[Edit]:
+        """An attribute or export macro before a type, which may be in capitals too."""
+        return self._specifier(spot)[:1]
+
+    def _specifier(self, spot: Spot) -> list[Edit]:
+        """Attribute or export macros before a type or a name."""
+        start, end = self._window(spot)
+        found: list[Edit] = []
+        for match in _WORDS.finditer(self.code, start, end):
+            if match[0] not in self.maybe and not _CAPITALS.fullmatch(match[0]):
+                continue
+            at, stop = match.span()
+            if match[0] in _EXPLAINED or self.code[stop : stop + 2] == b"::":
+                continue
+            after = following(self.base, stop)
+            if self.code[after : after + 1] == b"(":
+                inner = closing(self.lines, after)
+                behind = following(self.base, inner) if inner > 0 else len(self.code)
+                if self.code[behind : behind + 1].isalpha() or self.code[behind : behind + 1] == b"_":
+                    found.append((at, inner, to_spaces(self.code[at:inner])))
+            elif (
+                self.code[after : after + 1].isalpha()
+                or self.code[after : after + 1] in (b"_", b"~", b"[")
+                or (
+                    match[0] in self.maybe
+                    or (match[0].startswith(b"__") and self.code[after : after + 1] in (b"*", b"=", b";", b",", b")"))
+                )
+            ):
+                found.append((at, stop, b" " * (stop - at)))
+        return found
+
+    def _gap(self, spot: Spot) -> list[Edit]:
+        """Something that the grammar does not know."""
+        start, end = self._window(spot, 1, 1)
+        found: list[Edit] = []
+        for match in _GAPS.finditer(self.code, start, end):
+            at, stop = match.span()
+            after = following(self.base, stop)
+            if (
+                self.code[after : after + 1] == b"("
+                and match[0].rstrip().endswith((b"_", b"c", b"a", b"s", b"t"))
+                and match[0][:1] != b"$"
+            ):
+                stop = max(stop, closing(self.lines, after))
+            found.append((at, stop, to_spaces(self.code[at:stop])))
+        for match in _DEFAULT_BRACES.finditer(self.code, start, end):
+            at, stop = match.end(1), match.end()
+            inner = match[2].strip()
+            what = b"(" + self.base[at + 1 : stop - 1] + b")" if inner else b"0" + b" " * (stop - at - 1)
+            found.append((at, stop, what))
+        found += [(*m.span(1), b"_" * len(m[1])) for m in _NAMED_OPERATOR.finditer(self.code, start, end)]
+        for match in _ATOMIC.finditer(self.code, start, end):
+            found.append((match.start(), match.end(1), to_spaces(self.code[match.start() : match.end(1)])))
+            found.append((match.end() - 1, match.end(), b" "))
+        found += [(*m.span(), b"struct" + to_spaces(m[0][6:])) for m in _STRUCT_MACRO.finditer(self.code, start, end)]
+        return found
+
+    def _type_call(self, spot: Spot) -> list[Edit]:
+        """A macro with arguments that stands for a type: its name alone reads as one."""
+        start, end = self._window(spot, 1, 1)
+        return [(*m.span(1), to_spaces(m[1])) for m in _TYPE_CALL.finditer(self.code, start, end)]
+
+    def _whole_call(self, spot: Spot) -> list[Edit]:
+        """The same with its semicolon, for C has no empty declarations."""
+        edits = []
+        for at, _, stop in self._calls(spot):
+            behind = following(self.base, stop)
+            end = behind + 1 if self.base[behind : behind + 1] == b";" else stop
+            edits.append((at, end, to_spaces(self.code[at:end])))
+        return edits
+
+    def _calls(self, spot: Spot) -> list[tuple[int, int, int]]:
+        """Macro calls around an error: where the name starts, the bracket opens, and behind its end."""
+        start, end = self._window(spot, 1, 1)
+        found: list[tuple[int, int, int]] = []
+        for match in _MACRO_CALL.finditer(self.code, start, end):
+            stop = closing(self.lines, match.end() - 1)
+            if stop > 0 and not (found and match.start() < found[-1][2]):
+                found.append((match.start(), match.end() - 1, stop))
+        around = self._around(spot.start)
+        return [around, *(f for f in found if f[1] > around[2] or f[2] <= around[0])] if around else found
+
+    def _around(self, at: int) -> tuple[int, int, int] | None:
+        """The innermost macro call that an offset lies in, where it starts further up."""
+        depth = 0
+        first = max(0, at - 4000)
+        for match in reversed(list(_BRACKET_PAIRS.finditer(self.code, first, at))):
+            sign = match[0]
+            depth += sign in b")}"
+            depth -= sign in b"({"
+            if depth < 0:
+                depth = 0
+                if sign == b"{":
+                    return None
+                head = self.code[max(0, match.start() - 80) : match.end()]
+                named = [m for m in _MACRO_CALL.finditer(head) if m.end() == len(head)]
+                stop = closing(self.lines, match.start())
+                if named and stop > at:
+                    return match.end() - len(head) + named[0].start(), match.start(), stop
+        return None
+
+    def _types(self, spot: Spot) -> list[Edit]:
+        """Types among a call's arguments, which a macro takes and no function does: made to look like names."""
+        found: list[Edit] = []
+        for _, opening, stop in self._calls(spot):
+            for match in _TYPES.finditer(self.code, opening, stop):
+                word = match[0]
+                found.append((*match.span(), word[:-1] + b"_" if match[1] else b" " * len(word)))
+        return found
+
+    def _type_arguments(self, spot: Spot) -> list[Edit]:
+        """The same for a macro whose name does not look like one."""
+        start, end = self._window(spot, 1, 1)
+        return [
+            (*m.span(1), b"0" + to_spaces(m[1][1:])) for m in _TYPE_ARGUMENT.finditer(self.code, start, end)
+        ]  # fmt: skip
+
+    def _arguments(self, spot: Spot) -> list[Edit]:
+        """Arguments that are no expressions."""
+        return [(at + 1, stop - 1, to_spaces(self.code[at + 1 : stop - 1])) for _, at, stop in self._calls(spot)]
+
+    def _call(self, spot: Spot) -> list[Edit]:
+        """A macro call where the grammar has no place for one, such as among enumerators."""
+        return [(at, stop, to_spaces(self.code[at:stop])) for at, _, stop in self._calls(spot)]
+
+    def _statement(self, spot: Spot) -> list[Edit]:
+        """A macro's call with what follows it, up to the semicolon."""
+        start, end = self._window(spot, 0)
+        match = re.search(rb"^[ \t]*([A-Z_][A-Z0-9_]{2,})\s*(\(|)", self.code[start:end], re.M)
+        if match is None:
+            return []
+        at = start + match.start(1)
+        stop = self.code.find(b";", at)
+        if stop < 0 or stop - at > 400 or b"{" in self.code[at:stop] or b"}" in self.code[at:stop]:
+            return []
+        return [(at, stop, to_spaces(self.code[at:stop]))]
+
+
+LADDER: tuple[Callable[[Steps, Spot], list[Edit]], ...] = (
+    Steps._semicolon,
+    Steps._first_specifier,
+    Steps._specifier,
+    Steps._gap,
+    Steps._missing,
+    Steps._conditional,
+    Steps._types,
+    Steps._type_call,
+    Steps._type_arguments,
+    Steps._comma,
+    Steps._arguments,
+    Steps._call,
+    Steps._whole_call,
+    Steps._statement,
+)
+
+
+# ---
+
 
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _ROUNDS = 8

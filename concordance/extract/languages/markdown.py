@@ -13,8 +13,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Kind, Language, Role
-from concordance.extract.documents.markdown_blocks import Block, blocks
-from concordance.extract.documents.myst_directives import Directives
+from concordance.extract.documents.markdown_blocks import Block, Directives, blocks
 from concordance.extract.documents.prose import (
     NAME_IN_CODE,
     ByteOffsets,

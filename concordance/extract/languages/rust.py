@@ -7,15 +7,313 @@ call where a bracket follows it, a mention where the macro itself is written, an
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 
 from tree_sitter import Node
 
-from concordance.base.model import Language, Role
-from concordance.extract import trees, typed_flow
-from concordance.extract.draft import CODE, Definition, Draft
-from concordance.extract.rust_items import Attributes, describe, note_members, note_nesting, note_uses
+from concordance.base.model import Kind, Language, Parameter, Role
+from concordance.extract import flow, trees
+from concordance.extract.documents.comments import clean
+from concordance.extract.draft import CODE, Definition, Draft, innermost
 from concordance.extract.text.source_text import Source
+
+# ---
+# What Rust's items say around their name: attributes, documentation, `impl` blocks, use trees.
+#
+# In: a draft with the definitions of a Rust file, and the captured nodes. Out: the same definitions with what is
+# written before and around them. Attributes and documentation are siblings of the item that they speak of, so they
+# are chained here by where each ends.
+
+
+_LONG = 100  # a value longer than this, or of several lines, is no part of a signature
+_SPACE = re.compile(rb"\s*")
+_DOC_ATTRIBUTE = re.compile(r'doc\s*=\s*r?#*"(.*)"#*', re.S)
+
+
+def describe(source: Source, node: Node, definition: Definition) -> None:
+    """Completes a definition from its node."""
+    kind = node.type
+    modifiers: list[str] = []
+    definition.public = kind == "enum_variant"
+    for child in node.children:
+        if child.type == "visibility_modifier":
+            words = trees.one_line(trees.text(child))
+            definition.public = words == "pub"
+            if words != "pub":
+                modifiers.append(words)
+        elif child.type == "function_modifiers":
+            modifiers.extend(trees.one_line(trees.text(m)) for m in child.children)
+        elif child.type in ("unsafe", "mutable_specifier"):
+            modifiers.append(trees.text(child))
+        elif child.type in ("identifier", "type_identifier", "field_identifier"):
+            break
+    definition.modifiers = tuple(modifiers)
+    if kind in ("function_item", "function_signature_item"):
+        result = node.child_by_field_name("return_type")
+        definition.returns = trees.one_line(trees.text(result)) if result is not None else ""
+        definition.parameters = _parameters(node)
+    elif kind in ("const_item", "static_item"):
+        value = node.child_by_field_name("value")
+        if value is not None and (len(words := trees.text(value)) > _LONG or "\n" in words):
+            definition.signature = trees.signature(source, node, ("value",))
+    elif kind == "macro_definition":
+        definition.signature = f"macro_rules! {definition.name}"
+        definition.nests = False
+    elif kind == "mod_item":
+        definition.declaration = node.child_by_field_name("body") is None
+    else:
+        _describe_type(source, node, definition)
+    if kind in ("const_item", "static_item", "field_declaration", "type_item"):
+        typed = node.child_by_field_name("type")
+        definition.returns = trees.one_line(trees.text(typed)) if typed is not None else ""
+
+
+def _describe_type(source: Source, node: Node, definition: Definition) -> None:
+    body = node.child_by_field_name("body")
+    if body is not None and body.type == "ordered_field_declaration_list":
+        definition.signature = trees.signature(source, node, ())
+    elif body is not None:
+        definition.opens = (body.start_byte, node.end_byte)
+    bounds = node.child_by_field_name("bounds")
+    if bounds is not None and node.type == "trait_item":
+        definition.bases = tuple(
+            trees.one_line(trees.text(b)) for b in bounds.named_children if b.type not in ("lifetime", "line_comment")
+        )
+
+
+def _parameters(node: Node) -> tuple[Parameter, ...]:
+    listed = node.child_by_field_name("parameters")
+    found = []
+    for child in listed.named_children if listed is not None else ():
+        if child.type == "self_parameter":
+            words = trees.one_line(trees.text(child))
+            found.append(Parameter("self", "", words if words != "self" else ""))
+        elif child.type == "parameter":
+            name, kind = child.child_by_field_name("pattern"), child.child_by_field_name("type")
+            annotation = trees.one_line(trees.text(kind)) if kind is not None else ""
+            found.append(Parameter(trees.one_line(trees.text(name)) if name is not None else "", "", annotation))
+        elif child.type == "variadic_parameter":
+            found.append(Parameter("...", ""))
+    return tuple(found)
+
+
+class Attributes:
+    """The attributes and documentation comments of a file, found by the item that follows them."""
+
+    def __init__(self, draft: Draft, found: dict[str, list[Node]]) -> None:
+        self.draft = draft
+        self.source = draft.source
+        self._outer = {node.start_byte for node in found.get("outer", ())}
+        self._before: dict[int, tuple[int, int, bool]] = {}  # by the next item's start: start, end, is an attribute
+        for start, end in draft.comments:
+            self._chain(start, end, False)
+        for node in found.get("attribute", ()):
+            self._chain(node.start_byte, node.end_byte, True)
+
+    def _chain(self, start: int, end: int, attribute: bool) -> None:
+        match = _SPACE.match(self.source.data, end)
+        self._before[match.end() if match else end] = (start, end, attribute)
+
+    def above(self, start: int) -> tuple[int, list[str], list[str]]:
+        """Where an item starts with its attributes, the attributes, and the documentation between them."""
+        attributes: list[str] = []
+        documents: list[str] = []
+        first = at = start
+        while at in self._before:
+            at, end, attribute = self._before[at]
+            if attribute:
+                first = at
+                words = trees.one_line(self.source.slice(at, end))[2:-1].strip()
+                said = _DOC_ATTRIBUTE.fullmatch(words)
+                if said:
+                    documents.append(said[1])
+                else:
+                    attributes.append(words)
+            elif at in self._outer:
+                documents.append(self.source.slice(at, end).rstrip("\r\n"))
+        return first, attributes[::-1], documents[::-1]
+
+    def condition(self, start: int) -> str:
+        """The condition that an item's attributes set."""
+        return " and ".join(words for words in self.above(start)[1] if words.startswith("cfg("))
+
+    def note_definitions(self, definitions: list[Definition]) -> None:
+        """Gives each definition its attributes, conditions and documentation."""
+        for d in definitions:
+            if d.start not in self._before:
+                continue
+            d.start, attributes, documents = self.above(d.start)
+            d.condition = " and ".join(words for words in attributes if words.startswith("cfg("))
+            d.modifiers = (*(words for words in attributes if not words.startswith("cfg(")), *d.modifiers)
+            d.public = d.public or (d.kind == Kind.MACRO and any(w.startswith("macro_export") for w in attributes))
+            d.doc = _document(documents) or d.doc
+
+    def note_file(self, found: dict[str, list[Node]]) -> None:
+        """What is written of the thing around it: `//!` and `#![…]`."""
+        data = self.draft.source.data
+        said: dict[int, list[str]] = {}
+        nodes = sorted([*found.get("inner", ()), *found.get("attribute.inner", ())], key=lambda node: node.start_byte)
+        definitions = sorted(self.draft.definitions, key=lambda d: (d.start, -d.end))
+        spans = [(0, len(data) + 1, -1), *((d.start, d.end, place) for place, d in enumerate(definitions))]
+        places = innermost([node.start_byte for node in nodes], spans)
+        for node, around in zip(nodes, places, strict=True):
+            words = trees.text(node).rstrip("\r\n")
+            if node.type == "inner_attribute_item":
+                match = _DOC_ATTRIBUTE.fullmatch(trees.one_line(words)[3:-1].strip())
+                if not match:
+                    continue
+                words = match[1]
+            said.setdefault(around, []).append(words)
+        for place, words_of_place in said.items():
+            if place >= 0:
+                definitions[place].doc = _document(words_of_place)
+            else:
+                self.draft.doc = _document(words_of_place)
+
+
+def _document(parts: list[str]) -> str:
+    """The words of documentation; line comments that follow one another are one text."""
+    block = [part for part in parts if part.startswith("/*")]
+    return "\n".join(clean(part) for part in parts) if block else clean("\n".join(parts))
+
+
+def note_members(draft: Draft, found: dict[str, list[Node]], attributes: Attributes) -> list[tuple[int, int, str]]:
+    """Gives `impl` members their type, trait members their kind; tells which conditions hold in which stretch."""
+    places = {d.at: d for d in draft.definitions}
+    types = {d.name: d for d in draft.definitions if d.kind in (Kind.STRUCT, Kind.ENUM, Kind.UNION, Kind.TYPE)}
+    around: list[tuple[int, int, str]] = []
+    for node in found.get("impl", ()):
+        owner, trait = node.child_by_field_name("type"), node.child_by_field_name("trait")
+        name = _type_name(owner) if owner is not None else ""
+        base = trees.one_line(trees.text(trait)) if trait is not None else ""
+        condition = attributes.condition(node.start_byte)
+        if condition:
+            around.append((node.start_byte, node.end_byte, condition))
+        if base and name in types and base not in types[name].bases:
+            types[name].bases += (base,)
+        for d in _items(node, places):
+            d.within = (name,)
+            d.kind = Kind.METHOD if d.kind == Kind.FUNCTION else d.kind
+            if base:
+                d.modifiers += (f"impl {base}",)
+                d.public = True
+    for node in found.get("foreign", ()):
+        for d in _items(node, places):
+            d.declaration = True
+    for node in found.get("tuple", ()):
+        _note_tuple(draft, node)
+    return around
+
+
+def _items(node: Node, places: dict[int, Definition]) -> list[Definition]:
+    body = node.child_by_field_name("body")
+    names = (child.child_by_field_name("name") for child in (body.named_children if body is not None else ()))
+    return [places[name.start_byte] for name in names if name is not None and name.start_byte in places]
+
+
+def _type_name(node: Node) -> str:
+    """The name of the type that an `impl` block is for."""
+    while True:
+        inner = node.child_by_field_name("type" if node.type in ("generic_type", "reference_type") else "name")
+        if inner is None or node.type not in ("generic_type", "reference_type", "scoped_type_identifier"):
+            return trees.one_line(trees.text(node))
+        node = inner
+
+
+def _note_tuple(draft: Draft, node: Node) -> None:
+    """The fields of a tuple struct are named by their place."""
+    public, place = False, 0
+    for child in node.named_children:
+        if child.type == "visibility_modifier":
+            public = trees.text(child) == "pub"
+        elif child.type not in ("attribute_item", "line_comment", "block_comment"):
+            words = trees.one_line(trees.text(child))
+            draft.define(
+                Kind.FIELD, str(place), child.start_byte, child.start_byte, child.end_byte,
+                signature=words, returns=words, public=public, occurs=False,
+            )  # fmt: skip
+            public, place = False, place + 1
+
+
+def note_nesting(draft: Draft, around: list[tuple[int, int, str]]) -> None:
+    """Hands down what holds for all that lies inside: conditions, and a trait's or an enum's being public."""
+    whole = " and ".join(m[1].decode("utf-8", "replace") for m in _FILE_CONDITION.finditer(draft.source.data))
+    rows: list[tuple[int, int, str, Definition | None]] = [(d.start, d.end, d.condition, d) for d in draft.definitions]
+    rows.extend((start, end, condition, None) for start, end, condition in around)
+    rows.sort(key=lambda row: (row[0], -row[1]))
+    stack: list[tuple[int, str, Definition | None]] = []
+    for start, end, condition, d in rows:
+        while stack and stack[-1][0] <= start:
+            stack.pop()
+        outer, parent = (stack[-1][1], stack[-1][2]) if stack else (whole, None)
+        full = " and ".join(part for part in (outer, condition) if part)
+        if d is not None:
+            d.condition = full
+            if parent is not None and not d.within and parent.kind in (Kind.INTERFACE, Kind.ENUM, Kind.ENUMERATOR):
+                d.public = parent.public
+                d.kind = Kind.METHOD if d.kind == Kind.FUNCTION and parent.kind == Kind.INTERFACE else d.kind
+        stack.append((end, full, d))
+
+
+_FILE_CONDITION = re.compile(rb"^#!\[(cfg\(.*\))\]", re.M)
+
+
+def note_uses(draft: Draft, found: dict[str, list[Node]], attributes: Attributes) -> None:
+    """Imports: every leaf of a use tree, `extern crate`, and `mod name;`, which takes in a file."""
+    for node in found.get("use", ()):
+        tree = node.child_by_field_name("argument")
+        if tree is not None:
+            exported = any(c.type == "visibility_modifier" for c in node.children)
+            _note_tree(draft, tree, "export" if exported else "", attributes.condition(node.start_byte))
+    for node in found.get("crate", ()):
+        name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
+        if name is not None:
+            other = trees.text(alias) if alias is not None else ""
+            condition = attributes.condition(node.start_byte)
+            draft.add_import(name.start_byte, trees.text(name), alias=other, form="crate", condition=condition)
+    around: list[Definition] = []
+    for d in sorted((d for d in draft.definitions if d.kind == Kind.NAMESPACE), key=lambda d: (d.start, -d.end)):
+        while around and around[-1].end <= d.start:
+            around.pop()
+        if d.declaration:  # its file lies in a folder for each module around it
+            draft.add_import(d.at, "::".join([*(o.name for o in around), d.name]), form="mod", condition=d.condition)
+        else:
+            around.append(d)
+
+
+def _note_tree(draft: Draft, tree: Node, form: str, condition: str) -> None:
+    pending: list[tuple[Node, str]] = [(tree, "")]
+    while pending:
+        node, before = pending.pop()
+        path = node.child_by_field_name("path")
+        alias = node.child_by_field_name("alias")
+        if node.type in ("use_list", "scoped_use_list"):
+            listed = node.child_by_field_name("list") if node.type == "scoped_use_list" else node
+            prefix = _joined(before, trees.text(path)) if path is not None else before
+            pending.extend((child, prefix) for child in (listed.named_children if listed is not None else ()))
+        elif node.type == "use_wildcard":
+            inside = trees.text(node.named_children[0]) if node.named_child_count else ""
+            draft.add_import(node.start_byte, _joined(before, inside), name="*", form=form, condition=condition)
+        elif node.type in ("use_as_clause", "identifier", "scoped_identifier", "self", "crate", "super"):
+            leaf = path if node.type == "use_as_clause" and path is not None else node
+            full = _joined(before, trees.text(leaf))
+            module, _, name = full.rpartition("::")
+            if not module:
+                module, name = name, ""
+            elif name == "self":
+                name = ""
+            other = trees.text(alias) if alias is not None else ""
+            draft.add_import(leaf.start_byte, module, name=name, alias=other, form=form, condition=condition)
+
+
+def _joined(before: str, after: str) -> str:
+    after = "".join(after.split())
+    return f"{before}::{after}" if before and after else before or after
+
+
+# ---
+
 
 LANGUAGE = Language("rust", "Rust", extensions=(".rs",), separator="::")
 
@@ -133,7 +431,7 @@ def read(source: Source) -> Draft:
     around = note_members(draft, found, attributes)
     note_nesting(draft, around)
     note_uses(draft, found, attributes)
-    draft.weave = typed_flow.weave
+    draft.weave = flow.weave_typed
     return draft
 
 

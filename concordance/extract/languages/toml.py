@@ -16,8 +16,8 @@ from concordance.base.model import Kind, Language, Role
 from concordance.extract import trees
 from concordance.extract.documents import keyed
 from concordance.extract.draft import Definition, Draft
+from concordance.extract.text.repetition import NOT_READ, is_unparsable
 from concordance.extract.text.source_text import Source
-from concordance.extract.text.unparsable import NOT_READ, is_unparsable
 
 LANGUAGE = Language(
     "toml", "TOML", extensions=(".toml",), filenames=("Pipfile", "Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock")

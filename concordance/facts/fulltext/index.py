@@ -32,7 +32,7 @@ from concordance.base.model import Category, FileFacts, Kind
 from concordance.base.watchdog import watched
 from concordance.facts.fulltext import words as fulltext_words
 from concordance.facts.fulltext.words import Words
-from concordance.facts.integrity import checksums, file_checksums
+from concordance.facts.integrity import checksums
 
 SHELVES = ("source", "other")
 FIELDS = ("base", "dir", "names", "docs", "body")  # split into words; "defs" and "dotted" are names as they are
@@ -216,7 +216,7 @@ class TextWriter:
                 writer.commit()
                 writer.wait_merging_threads()
             self._writers.clear()
-            file_checksums.note(self.target, _MADE)
+            checksums.note(self.target, _MADE)
 
     def place_it(self) -> None:
         """Makes it the index."""
@@ -263,7 +263,7 @@ def _note(folder: str) -> _Note | None:
     if note is None or note.version != _version() or _has_links(place):
         return None
     there = all(os.path.isfile(os.path.join(home, "meta.json")) for home in homes)
-    return note if there and not file_checksums.damaged(place, _MADE) else None
+    return note if there and not checksums.damaged(place, _MADE) else None
 
 
 def damaged(folder: str) -> list[str]:
@@ -271,7 +271,7 @@ def damaged(folder: str) -> list[str]:
     place = os.path.join(folder, "text")
     if checksums.read_record(os.path.join(place, _MADE), _Note) is None:
         return [_MADE]
-    return file_checksums.damaged(place, _MADE, trusting=False)
+    return checksums.damaged(place, _MADE, trusting=False)
 
 
 def _has_links(place: str) -> bool:

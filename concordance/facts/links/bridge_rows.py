@@ -9,14 +9,18 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
 
 import msgspec
 
 from concordance.base.model import Ask, Bridge, End, Links, Occurrences
 from concordance.facts import schema
 from concordance.facts.codec import unpack_asks, unpack_ends, unpack_links, unpack_named, unpack_names
-from concordance.facts.symbol_places import SYMBOL, Place, place_of
 
+SYMBOL = (
+    "SELECT symbol.id, name, kind, path, place, line, declaration, col, public, symbol.key, language, category "
+    "FROM symbol JOIN file ON symbol.file = file.id"
+)
 _Rows = list[Bridge]
 
 
@@ -127,3 +131,37 @@ class Crossed:
         with self._guarded():
             rows = self._run.execute("SELECT id, base, path, language, category FROM file").fetchall()
         return sorted(((r[0], r[1], schema.path_from(r[2]), r[3], r[4]) for r in rows), key=lambda row: row[2])
+
+
+# ---
+# A symbol as those who ask for it see it: where it is, and what stands around it.
+#
+# In: a row that `SYMBOL` selects. Out: a `Place`.
+
+
+class Place(NamedTuple):
+    """Where a symbol of some name is."""
+
+    id: int
+    name: str
+    kind: str
+    path: str
+    place: int
+    line: int
+    declaration: bool
+    col: int
+    public: bool
+    key: str
+    language: str
+    category: str
+
+    @property
+    def home(self) -> str:
+        """The key of what it stands in, "" for none."""
+        return self.key.rpartition(".")[0]
+
+
+def place_of(row: tuple[Any, ...]) -> Place:
+    """The symbol of a row that `SYMBOL` selects."""
+    path, declaration, public = schema.path_from(row[3]), bool(row[6]), bool(row[8])
+    return Place(row[0], row[1], row[2], path, row[4], row[5], declaration, row[7], public, *row[9:])

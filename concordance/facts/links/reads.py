@@ -5,7 +5,10 @@ In: a store that is being written. Out: what is there now, read when it is asked
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import tempfile
+import weakref
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
@@ -15,7 +18,6 @@ from typing import NamedTuple
 from concordance.base.model import RUN, Links
 from concordance.facts.codec import Outline, unpack_links, unpack_outline
 from concordance.facts.links import rows as links_rows
-from concordance.facts.links.flow_file import Spool
 from concordance.facts.links.graph import Graph
 
 _PART = 500
@@ -166,3 +168,30 @@ class Asked:
         with self._guarded():
             row = self._run.execute("SELECT sum(named), sum(resolved) FROM linked").fetchone()
         return row[0] or 0, row[1] or 0
+
+
+# ---
+# All flows in one file without a name, for workers to read from: in memory, those of a large repository would take
+# more than all that is worked out of them.
+#
+# In: flows. Out: each by its file's id. The file is gone when the last process that has it open is, however it ends.
+
+
+class Spool:
+    """Flows that were put aside."""
+
+    def __init__(self, folder: str, rows: Iterable[tuple[int, bytes]]) -> None:
+        self._places: dict[int, tuple[int, int]] = {}
+        with tempfile.TemporaryFile(dir=folder) as file:
+            self._file = os.dup(file.fileno())
+            weakref.finalize(self, os.close, self._file)
+            at = 0
+            for identity, flow in rows:
+                file.write(flow)
+                self._places[identity] = at, len(flow)
+                at += len(flow)
+
+    def flow(self, file: int) -> bytes:
+        """A file's flow. Workers that were forked share where a file is read next, so the place is said each time."""
+        at, size = self._places[file]
+        return os.pread(self._file, size, at)

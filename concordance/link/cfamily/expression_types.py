@@ -10,40 +10,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concordance.base.model import Given
-from concordance.link.cfamily.file_scope import (
+from concordance.link.cfamily.include_graph import Reach
+from concordance.link.cfamily.members import ELEMENT, PARTS, Members, substituted
+from concordance.link.cfamily.scopes import (
     CALL,
     CAST,
-    EACH,
-    ITEM,
-    LOOKUP,
-    MEMBER,
-    NAME,
-    OF_TYPE,
-    PARAMETER,
-    PART,
-    SYMBOL,
-    TYPE_NAMED,
-    TYPE_OF,
-    View,
-)
-from concordance.link.cfamily.include_graph import Reach
-from concordance.link.cfamily.members import Members, substituted
-from concordance.link.cfamily.scopes import (
     CLASSES,
+    EACH,
     ENUM,
     FUNCTIONS,
+    ITEM,
+    LOOKUP,
     MACRO,
     MASK,
+    MEMBER,
+    NAME,
     NAMESPACE,
+    OF_TYPE,
     OTHER_NAME,
+    PARAMETER,
+    PART,
     SHIFT,
+    SYMBOL,
     TYPE,
+    TYPE_NAMED,
+    TYPE_OF,
     Entry,
     Group,
     Home,
     Type,
+    View,
 )
-from concordance.link.cfamily.standard_library import ELEMENT, PARTS
 from concordance.link.cfamily.symbol_table import Table, last_name
 from concordance.link.world import World
 

@@ -12,11 +12,26 @@ from collections.abc import Iterator, Sequence
 
 from concordance.base.model import Trust, unpacked
 from concordance.extract.cfamily.symbol_flags import DECLARES, VIRTUAL
-from concordance.link.cfamily.file_scope import CALL, ITEM, LOOKUP, MEMBER, SYMBOL, View
 from concordance.link.cfamily.include_graph import Reach
 from concordance.link.cfamily.resident_tables import Kept, files_of, renewed
 from concordance.link.cfamily.resolver import Meaning
-from concordance.link.cfamily.scopes import FUNCTIONS, MACRO, MASK, METHOD, NAMESPACE, SHIFT, Entry, Group, Sight
+from concordance.link.cfamily.scopes import (
+    CALL,
+    FUNCTIONS,
+    ITEM,
+    LOOKUP,
+    MACRO,
+    MASK,
+    MEMBER,
+    METHOD,
+    NAMESPACE,
+    SHIFT,
+    SYMBOL,
+    Entry,
+    Group,
+    Sight,
+    View,
+)
 from concordance.link.cfamily.symbol_table import Table
 from concordance.link.interface_digest import C_FAMILY
 from concordance.link.paths.tree import nearness

@@ -12,14 +12,39 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from concordance.base.model import Given
-from concordance.link.cfamily.file_scope import BASES, INHERITED, Question, Start, View
 from concordance.link.cfamily.include_graph import Reach
-from concordance.link.cfamily.scopes import MASK, SHIFT, Entry, Home, Sight, Type
-from concordance.link.cfamily.standard_library import POINTERS, Outside
+from concordance.link.cfamily.scopes import (
+    BASES,
+    INHERITED,
+    MASK,
+    SHIFT,
+    Entry,
+    Home,
+    Question,
+    Sight,
+    Start,
+    Type,
+    View,
+)
 from concordance.link.cfamily.symbol_table import Table
 from concordance.link.solver import Solver
 from concordance.link.world import World
 
+POINTERS = frozenset((
+    "shared_ptr", "unique_ptr", "weak_ptr", "optional", "reference_wrapper", "auto_ptr", "atomic", "propagate_const",
+    "iterator", "const_iterator",
+))  # fmt: skip
+_SEQUENCES = frozenset((
+    "vector", "array", "deque", "list", "forward_list", "set", "multiset", "unordered_set", "unordered_multiset",
+    "initializer_list", "span", "valarray", "queue", "stack", "priority_queue",
+))  # fmt: skip
+_MAPS = frozenset(("map", "multimap", "unordered_map", "unordered_multimap"))
+_OTHERS = frozenset(("pair", "tuple", "function", "future", "promise", "shared_future", "variant"))
+ELEMENT = frozenset((
+    "at", "front", "back", "value", "get", "lock", "top", "load", "value_or", "data", "begin", "end", "cbegin", "cend",
+    "rbegin", "rend", "find", "emplace_back", "release", "operator*", "lower_bound", "upper_bound",
+))  # fmt: skip
+PARTS = {"first": 0, "second": 1}
 _POINTERS = 4  # that lead to one another before there is the member
 _NESTED = 4  # arguments of templates in one another, in the types of a cycle
 
@@ -161,3 +186,37 @@ def substituted(found: Type | None, whose: object, args: tuple[Type | None, ...]
             return found
         return args[place] if place < len(args) else None
     return (found[0], tuple(substituted(arg, whose, args) for arg in found[1])) if found[1] else found
+
+
+# ---
+# The standard library's containers and pointers, as far as they lead from one type of the repository to another.
+#
+# `std::vector<Node*> nodes; nodes[0]->name` names a member of Node: no file of the repository says so, the language's
+# standard does.
+
+
+class Outside:
+    """Homes of types that no file of the repository defines."""
+
+    def __init__(self) -> None:
+        names = POINTERS | _SEQUENCES | _MAPS | _OTHERS
+        self.homes = {name: Home(name, None, True) for name in names}
+
+    def named(self, name: str) -> Type | None:
+        """The type of a name."""
+        home = self.homes.get(name)
+        return (home, ()) if home is not None else None
+
+    def element(self, value: Type, each: bool) -> Type | None:
+        """What a subscript, a loop or a look into it gives."""
+        home, args = value[0], value[1]
+        if not args:
+            return None
+        if home.name in _MAPS:
+            if each:
+                return (self.homes["pair"], args[:2])
+            return args[1] if len(args) > 1 else None
+        if home.name in _OTHERS and home.name not in ("future", "shared_future"):
+            return None
+        first: Type | None = args[0]
+        return first

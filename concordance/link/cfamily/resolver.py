@@ -9,21 +9,28 @@ from __future__ import annotations
 
 from concordance.base.model import Given, Trust
 from concordance.link.cfamily.expression_types import TYPES, Values
-from concordance.link.cfamily.file_scope import (
+from concordance.link.cfamily.include_graph import Reach
+from concordance.link.cfamily.scopes import (
     ALIASED,
     CALL,
     ITEM,
     LOOKUP,
+    MACRO,
+    MASK,
     MEMBER,
     NAME,
     NAMED,
+    NAMESPACE,
     NOMINATED,
+    OTHER_NAME,
+    SHIFT,
     SYMBOL,
+    Entry,
+    Home,
+    Sight,
     Start,
     View,
 )
-from concordance.link.cfamily.include_graph import Reach
-from concordance.link.cfamily.scopes import MACRO, MASK, NAMESPACE, OTHER_NAME, SHIFT, Entry, Home, Sight
 from concordance.link.cfamily.symbol_table import Table, last_name
 from concordance.link.world import World
 

@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Any
 
-from concordance.base.model import Import, Target
-from concordance.link.ecma_modules import EcmaModules
-from concordance.link.paths.tree import Tree
+from concordance.base.model import Category, Import, Origin, Target
+from concordance.link.paths.ignored import Ignored
+from concordance.link.paths.tree import Tree, above, joined, nearness
 from concordance.link.simple_resolver import PlainNames
 from concordance.link.world import World
 
+_ENDINGS = (
+    ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue", ".svelte", ".astro", ".d.ts",
+    ".d.mts", ".d.cts", ".node", ".wasm",
+)  # fmt: skip
+_COMPILED = {
+    ".js": (".ts", ".tsx", ".d.ts"), ".jsx": (".tsx",), ".mjs": (".mts", ".d.mts"), ".cjs": (".cts", ".d.cts"),
+}  # fmt: skip
+_NODE = frozenset(
+    ("assert", "async_hooks", "buffer", "child_process", "cluster", "console", "constants", "crypto", "dgram",
+     "diagnostics_channel", "dns", "domain", "events", "fs", "http", "http2", "https", "inspector", "module", "net",
+     "os", "path", "perf_hooks", "process", "punycode", "querystring", "readline", "repl", "stream",
+     "string_decoder", "sys", "timers", "tls", "trace_events", "tty", "url", "util", "v8", "vm", "wasi",
+     "worker_threads", "zlib")
+)  # fmt: skip
+_TABLES = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
+_LOCAL = ("workspace:", "file:", "link:", "portal:", "*")
+_CONDITIONS = ("source", "types", "import", "module", "node", "browser", "default", "require", "development")
+_ENTRIES = ("source", "types", "typings", "module", "main", "browser")
+_BUILT = frozenset(("dist", "lib", "build", "out", "es", "esm", "cjs", "umd", "output"))
+_COMMENT = re.compile(r'"(?:\\.|[^"\\])*+"|//[^\n]*+|/\*', re.S)
+_COMMA = re.compile(r",(\s*[}\]])")
+_LIST = re.compile(r"^\s*-\s*[\"']?([^\"'#\s]+)", re.M)
+_HOPS = 5
 LANGUAGES = ("javascript", "typescript")
 
 
@@ -26,3 +54,291 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 def names(world: World) -> PlainNames:
     """Links names."""
     return PlainNames(world, LANGUAGES)
+
+
+# ---
+# Where modules of JavaScript and TypeScript lie.
+#
+# In: a tree. Out: `EcmaModules`. In the order of Node and the TypeScript compiler:
+#
+# 1. a relative path, with or without its ending, a folder's index, the source of a compiled name (`./a.js` for
+# `a.ts`) 2. an alias of the `tsconfig.json` or `jsconfig.json` around the file (`paths`, `baseUrl`), or of `imports`
+# (`#a`) 3. Node's own modules 4. a package of the repository: the file's own, one of a workspace, or one that a
+# dependency names by folder 5. a dependency, or a package that nothing names
+#
+# A package's entry is what its `exports`, `main` and the like say; where that is made by a build, its source.
+
+
+class EcmaModules:
+    """Finds modules; every answer is remembered."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._found: dict[tuple[str, str], Target] = {}
+        self._said: dict[str, dict[str, Any]] = {}
+        self._ignored = Ignored(tree)
+
+    def find(self, folder: str, module: str) -> Target:
+        """A module as it is written in a file of some folder."""
+        key = (folder, module)
+        if key not in self._found:
+            self._found[key] = self._find(folder, module)
+        return self._found[key]
+
+    def _find(self, folder: str, module: str) -> Target:
+        words = module.partition("?")[0] or module
+        if words.startswith(".") or words == "":
+            path = joined(folder, words)
+            ignored = self._ignored.by(path) if path and not self._files(path) else ""
+            if ignored:
+                return Target(Origin.GENERATED, package=module, by=f"{ignored} names it")
+            return _target(self._files(path), "relative path") or Target(Origin.UNRESOLVED, by=f"no {module} there")
+        if re.match(r"[a-z][a-z0-9+.-]+:", words) and not words.startswith("node:"):
+            host = words.partition("//")[2].partition("/")[0]
+            return Target(Origin.THIRD_PARTY if host else Origin.UNRESOLVED, package=host, by="an address")
+        found = self._aliased(folder, words)
+        if found:
+            return found
+        parts = words.split("/")
+        package = "/".join(parts[:2]) if words.startswith("@") else parts[0]
+        if words.startswith("node:") or parts[0] in _NODE:
+            return Target(Origin.STANDARD, package=words.removeprefix("node:").split("/")[0], by="module of Node")
+        if words.startswith("/"):
+            homes = (*above(folder)[::-1], "")
+            absolute = next(filter(None, (self._files(joined(home, words)) for home in homes)), ())
+            return _target(absolute, "path from the root") or Target(Origin.UNRESOLVED, by=f"no {module} there")
+        home = self._home(folder, package)
+        if home is not None:
+            files = self._in_package(home, words[len(package) :].strip("/"))
+            return Target(Origin.REPOSITORY, files, by=f"package {package}")
+        named = next((path for path in self._settings(folder) if package in self._depends(path)), "")
+        if not re.match(r"[@\w]", package):
+            return Target(Origin.UNRESOLVED, by=f"no {module} there")
+        how = f"{named} requires it" if named else "not in the repository"
+        return Target(Origin.THIRD_PARTY, package=package, by=how)
+
+    # --- files
+
+    def _files(self, path: str | None) -> tuple[str, ...]:
+        """The file of a path, with or without its ending, or of a folder; a stub behind its source."""
+        if path is None:
+            return ()
+        found = self._tree.file(path) if path else ""
+        if not found and path:
+            found = next(filter(None, map(self._tree.file, self._tried(path))), "")
+        if not found and self._tree.folder(path) is not None:
+            main = self.said(f"{path}/package.json".lstrip("/")).get("main")
+            if isinstance(main, str) and main.strip("./"):
+                files = self._files(joined(path, main))
+                if files:
+                    return files
+            found = next(filter(None, (self._tree.file(f"{path}/index{end}".lstrip("/")) for end in _ENDINGS)), "")
+        stem, dot, ending = found.rpartition(".")
+        stub = f"{stem}.d.ts"
+        if dot and ending in ("js", "jsx") and stub in self._tree.paths:
+            return found, stub
+        return (found,) if found else ()
+
+    def _tried(self, path: str) -> Iterator[str]:
+        """What a path may stand for: what is imported is often what a compiler makes."""
+        for ending, written in _COMPILED.items():
+            if path.endswith(ending):
+                yield from (path.removesuffix(ending) + other for other in written)
+        yield from (path + ending for ending in _ENDINGS)
+
+    # --- packages
+
+    @cached_property
+    def _packages(self) -> dict[str, list[str]]:
+        """The repository's packages by name: their folders."""
+        found: dict[str, list[str]] = {}
+        for path in self._tree.by_name.get("package.json", ()):
+            name = self.said(path).get("name")
+            if isinstance(name, str):
+                found.setdefault(name, []).append(path.rpartition("/")[0])
+        return found
+
+    @cached_property
+    def _spaces(self) -> list[tuple[str, str]]:
+        """The patterns of workspaces, each with the folder it is seen from."""
+        found: list[tuple[str, str]] = []
+        for name in ("package.json", "lerna.json"):
+            for path in self._tree.by_name.get(name, ()):
+                said = self.said(path).get("workspaces" if name == "package.json" else "packages")
+                listed = said.get("packages") if isinstance(said, dict) else said
+                home = path.rpartition("/")[0]
+                found += [(home, one) for one in (listed if isinstance(listed, list) else ()) if isinstance(one, str)]
+        for path in self._tree.by_name.get("pnpm-workspace.yaml", ()):
+            found += [(path.rpartition("/")[0], one) for one in _LIST.findall(self._tree.text(path))]
+        return found
+
+    def _is_member(self, folder: str) -> bool:
+        """Whether a workspace has a folder."""
+        for home, pattern in self._spaces:
+            whole = joined(home, pattern)
+            if whole is not None and (fnmatchcase(folder, whole) or fnmatchcase(folder, whole.replace("/**", ""))):
+                return True
+        return False
+
+    def _home(self, folder: str, package: str) -> str | None:
+        """The folder of a package, if it is the repository's; None otherwise."""
+        homes = self._packages.get(package, ())
+        inside = [home for home in homes if not home or f"{folder}/".startswith(f"{home}/")]
+        if inside:
+            return max(inside, key=len)  # a package may import itself by its name
+        named = next((path for path in self._settings(folder) if package in self._depends(path)), "")
+        how = self._depends(named).get(package, "") if named else ""
+        for sign in ("file:", "link:", "portal:"):
+            if how.startswith(sign):
+                where = joined(named.rpartition("/")[0], how.removeprefix(sign))
+                return where if where is not None and self._tree.folder(where) is not None else None
+        local = how.startswith(_LOCAL)
+        known = [home for home in homes if local or self._is_member(home) or (not named and self._is_source(home))]
+        return min(known, key=lambda home: (-nearness(folder, home), home)) if known else None
+
+    def _is_source(self, home: str) -> bool:
+        """Whether a package is there for its own sake, not as a test's or somebody else's."""
+        file = self._tree.files[f"{home}/package.json".lstrip("/")]
+        return file.category not in (Category.TEST, Category.VENDORED) and "node_modules" not in home.split("/")
+
+    def _settings(self, folder: str) -> Iterator[str]:
+        for home in above(folder):
+            path = f"{home}/package.json".lstrip("/")
+            if path in self._tree.paths:
+                yield path
+
+    def _depends(self, path: str) -> dict[str, str]:
+        said = self.said(path)
+        found: dict[str, str] = {}
+        for table in _TABLES:
+            listed = said.get(table)
+            found.update({name: str(how) for name, how in listed.items()} if isinstance(listed, dict) else {})
+        return found
+
+    def _in_package(self, home: str, inside: str) -> tuple[str, ...]:
+        """The file of a package's entry, or of what lies inside it."""
+        settings = f"{home}/package.json".lstrip("/")
+        said = self.said(settings)
+        wanted: list[object] = list(_exported(said.get("exports"), f"./{inside}" if inside else "."))
+        wanted += [inside] if inside else [said.get(key) for key in _ENTRIES]
+        for one in wanted:
+            if isinstance(one, str) and one.strip("./"):
+                files = self._files(joined(home, one)) or self._source(home, one)
+                if files:
+                    return files
+        files = self._files(joined(home, f"src/{inside}")) or (() if inside else self._files(home))
+        return files or ((settings,) if settings in self._tree.paths else ())
+
+    def _source(self, home: str, entry: str) -> tuple[str, ...]:
+        """The source of what a build makes: the same path in the folder of sources, or beside it."""
+        parts = [part for part in entry.split("/") if part not in ("", ".")]
+        if not parts or parts[0] not in _BUILT:
+            return ()
+        stem = re.sub(r"(?:\.d)?\.[cm]?[jt]sx?$", "", "/".join(parts[1:]))
+        stem = re.sub(r"\.(?:min|esm|cjs|umd|prod|development|production)$", "", stem)
+        for way in ("src", "source", ""):
+            files = self._files(joined(home, f"{way}/{stem}"))
+            if files:
+                return files
+        return ()
+
+    # --- aliases
+
+    def _aliased(self, folder: str, words: str) -> Target | None:
+        for home in above(folder):
+            for path in self._tree.by_folder.get(home, ()):
+                base = path.rpartition("/")[2]
+                if base in ("tsconfig.json", "jsconfig.json") or re.fullmatch(r"tsconfig\.[\w.-]+\.json", base):
+                    for target in self._configured(path, words, 0):
+                        files = self._files(target)
+                        if files:
+                            return Target(Origin.REPOSITORY, files, by=f"alias of {path}")
+            if words.startswith("#"):
+                settings = f"{home}/package.json".lstrip("/")
+                for one in _exported(self.said(settings).get("imports"), words):
+                    files = self._files(joined(home, one)) or self._source(home, one)
+                    if files:
+                        return Target(Origin.REPOSITORY, files, by=f"imports of {settings}")
+        return None
+
+    def _configured(self, path: str, words: str, hops: int) -> Iterator[str | None]:
+        """The paths that a compiler's settings may lead to."""
+        said, home = self.said(path), path.rpartition("/")[0]
+        options = said.get("compilerOptions")
+        options = options if isinstance(options, dict) else {}
+        base = options.get("baseUrl")
+        root = joined(home, base) if isinstance(base, str) else home
+        aliases = options.get("paths")
+        for pattern, targets in aliases.items() if isinstance(aliases, dict) and root is not None else ():
+            rest = _rest(pattern, words)
+            if rest is not None and isinstance(targets, list):
+                yield from (joined(root or "", str(target).replace("*", rest)) for target in targets)
+        if isinstance(base, str) and root is not None:
+            yield joined(root, words)
+        parents = said.get("extends")
+        for parent in parents if isinstance(parents, list) else [parents]:
+            if isinstance(parent, str) and parent.startswith(".") and hops < _HOPS:
+                above_it = joined(home, parent if parent.endswith(".json") else f"{parent}.json")
+                if above_it is not None and above_it in self._tree.paths:
+                    yield from self._configured(above_it, words, hops + 1)
+
+    def said(self, path: str) -> dict[str, Any]:
+        """A JSON file as people write it, with comments and commas at the end; nothing where it is broken."""
+        if path not in self._said:
+            self._said[path] = _json(self._tree.text(path)) if path in self._tree.paths else {}
+        return self._said[path]
+
+
+def _json(text: str) -> dict[str, Any]:
+    for plain in (False, True):
+        try:
+            said = json.loads(_COMMA.sub(r"\1", _without_comments(text)) if plain else text)
+        except (ValueError, RecursionError):
+            continue
+        return said if isinstance(said, dict) else {}
+    return {}
+
+
+def _without_comments(text: str) -> str:
+    parts, at = [], 0
+    while (match := _COMMENT.search(text, at)) is not None:
+        parts.append(text[at : match.end() if match[0][0] == '"' else match.start()])
+        at = match.end()
+        if match[0] == "/*":
+            end = text.find("*/", at)
+            at = end + 2 if end >= 0 else len(text)
+    return "".join([*parts, text[at:]])
+
+
+def _target(files: tuple[str, ...], by: str) -> Target | None:
+    return Target(Origin.REPOSITORY, files, by=by) if files else None
+
+
+def _rest(pattern: str, words: str) -> str | None:
+    """What a pattern's star stands for; None where the pattern does not fit."""
+    before, star, behind = pattern.partition("*")
+    if not star:
+        return "" if words == pattern else None
+    fits = words.startswith(before) and words.endswith(behind) and len(words) >= len(before) + len(behind)
+    return words[len(before) : len(words) - len(behind)] if fits else None
+
+
+def _exported(table: object, words: str) -> Iterator[str]:
+    """The paths that `exports` or `imports` give for a name, under any condition."""
+    if words == "." and not (isinstance(table, dict) and any(str(key).startswith(".") for key in table)):
+        yield from _leaves(table, "")
+    for pattern, value in table.items() if isinstance(table, dict) else ():
+        rest = _rest(str(pattern), words)
+        if rest is not None:
+            yield from _leaves(value, rest)
+
+
+def _leaves(value: object, rest: str, depth: int = 0) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value.replace("*", rest)
+    elif isinstance(value, list) and depth < _HOPS:
+        for one in value:
+            yield from _leaves(one, rest, depth + 1)
+    elif isinstance(value, dict) and depth < _HOPS:
+        for key in sorted(value, key=lambda key: _CONDITIONS.index(key) if key in _CONDITIONS else len(_CONDITIONS)):
+            yield from _leaves(value[key], rest, depth + 1)

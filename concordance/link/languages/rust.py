@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
-from concordance.base.model import Import, Origin, Target
-from concordance.link.paths.tree import Tree
-from concordance.link.rust_modules import RustModules
+from concordance.base.model import Category, Import, Origin, Target
+from concordance.link.paths.tree import Tree, above, joined, nearness
 from concordance.link.simple_resolver import PlainNames
 from concordance.link.world import World
 
+STANDARD = frozenset(("std", "core", "alloc", "proc_macro", "test"))
+_TABLES = ("dependencies", "dev-dependencies", "build-dependencies")
+_ALONE = re.compile(r"(?:(?:tests|examples|benches|src/bin)/(?:[^/]+\.rs|[^/]+/main\.rs)|build\.rs)$")
+_PATH = r'#\[path\s*=\s*"([^"]+)"\s*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?mod\s+%s\s*;'
 LANGUAGES = ("rust",)
 
 
@@ -38,3 +46,217 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 def names(world: World) -> PlainNames:
     """Links names."""
     return PlainNames(world, LANGUAGES)
+
+
+# ---
+# Where Rust's modules lie: from a path in `use` or `mod` to a file.
+#
+# In: a tree. Out: `RustModules`. A crate is a folder with a `Cargo.toml` that names a package (or, where there is no
+# Cargo, one with a `lib.rs`). Its root is its library, its program, or each file of a test, an example or a binary. A
+# module `x` of a file is `x.rs` or `x/mod.rs` in the file's folder of modules, or where its `#[path]` says. What
+# stands in a path behind the last module that has a file is a name in that file.
+
+
+@dataclass
+class Crate:
+    """What a `Cargo.toml` says."""
+
+    folder: str
+    name: str  # as paths write it
+    library: str = ""  # its root files
+    program: str = ""
+    roots: set[str] = field(default_factory=set)
+    old: bool = False  # the edition in which paths start at the crate's root
+    requires: dict[str, tuple[str, str | None]] = field(default_factory=dict)  # as written: the package, its folder
+
+
+class RustModules:
+    """Finds modules."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._roots: dict[str, str] = {}
+
+    @cached_property
+    def _crates(self) -> dict[str, Crate]:
+        """Every crate by its folder."""
+        found: dict[str, Crate] = {}
+        shared: dict[str, Any] = {}
+        for path in sorted(self._tree.by_name.get("Cargo.toml", ()), key=lambda path: path.count("/")):
+            try:
+                said = tomllib.loads(self._tree.text(path))
+            except (tomllib.TOMLDecodeError, RecursionError):
+                continue
+            folder = path.rpartition("/")[0]
+            space = _table(_table(said, "workspace"), "dependencies")
+            shared.update((name, (folder, value)) for name, value in space.items())
+            name = _table(said, "package").get("name")
+            if isinstance(name, str):
+                found[folder] = self._crate(folder, name, said, shared)
+        if not found:
+            for path in self._tree.by_name.get("lib.rs", ()):
+                folder = path.rpartition("/")[0]
+                found[folder] = Crate(folder, folder.rpartition("/")[2], path, roots={path})
+        return found
+
+    def _crate(self, folder: str, name: str, said: dict[str, Any], shared: dict[str, Any]) -> Crate:
+        library, file = _table(said, "lib"), self._tree.file
+        own = library.get("name")
+        crate = Crate(folder, _plain(own if isinstance(own, str) else name))
+        where = library.get("path")
+        crate.library = file(joined(folder, where if isinstance(where, str) else "src/lib.rs") or "")
+        crate.program = file(joined(folder, "src/main.rs") or "")
+        crate.roots = {crate.library, crate.program}
+        for kind in ("bin", "test", "example", "bench"):
+            for one in said.get(kind, ()) if isinstance(said.get(kind), list) else ():
+                path = one.get("path") if isinstance(one, dict) else None
+                crate.roots.add(file(joined(folder, path) or "") if isinstance(path, str) else "")
+        crate.roots.discard("")
+        crate.old = _table(said, "package").get("edition", "2015") == "2015"
+        targets = _table(said, "target").values()
+        for table in [said, *(one for one in targets if isinstance(one, dict))]:
+            for key in _TABLES:
+                for written, value in _table(table, key).items():
+                    crate.requires[_plain(written)] = _required(folder, written, value, shared)
+        return crate
+
+    @cached_property
+    def _named(self) -> dict[str, list[Crate]]:
+        found: dict[str, list[Crate]] = {}
+        for crate in self._crates.values():
+            if crate.library:
+                found.setdefault(crate.name, []).append(crate)
+        return found
+
+    def crate(self, path: str) -> Crate | None:
+        """The crate that a file is in."""
+        return next((self._crates[home] for home in above(path.rpartition("/")[0]) if home in self._crates), None)
+
+    def root(self, path: str) -> str:
+        """The root file of the crate, or of the test or program, that a file is in."""
+        if path not in self._roots:
+            self._roots[path] = self._root(path)
+        return self._roots[path]
+
+    def _root(self, path: str) -> str:
+        crate = self.crate(path)
+        if crate is None:
+            return ""
+        inside = path.removeprefix(crate.folder).lstrip("/")
+        if path in crate.roots or _ALONE.match(inside):
+            return path
+        for home in above(path.rpartition("/")[0]):  # a program of several files
+            main = f"{home}/main.rs".lstrip("/")
+            if main in self._tree.paths and main != crate.program:
+                return main
+            if home == crate.folder:
+                break
+        first = inside.removeprefix("src/").partition("/")[0].removesuffix(".rs")
+        if crate.library and crate.program:
+            declared = re.compile(rf"\bmod\s+{re.escape(first)}\b")
+            if not declared.search(self._tree.text(crate.library)) and declared.search(self._tree.text(crate.program)):
+                return crate.program
+        return crate.library or crate.program
+
+    def child(self, path: str, name: str) -> str:
+        """The file of a module that a file declares; of one inside others that have no files, all with `/` between."""
+        folder, _, last = path.rpartition("/")
+        own = last == "mod.rs" or self.root(path) == path
+        home = folder if own else f"{folder}/{last.removesuffix('.rs')}".lstrip("/")
+        for ending in (f"{name}.rs", f"{name}/mod.rs"):
+            found = self._tree.file(f"{home}/{ending}".lstrip("/"))
+            if found and found != path:
+                return found
+        if "#[path" in self._tree.text(path):
+            where = re.search(_PATH % re.escape(name.rpartition("/")[2]), self._tree.text(path))
+            return self._tree.file(joined(folder, where[1]) or "") if where else ""
+        return ""
+
+    def _parent(self, path: str) -> str:
+        folder, _, last = path.rpartition("/")
+        if last == "mod.rs":
+            folder = folder.rpartition("/")[0]
+        root = self.root(path)
+        for name in ("mod.rs", "lib.rs", "main.rs"):
+            found = self._tree.file(f"{folder}/{name}".lstrip("/"))
+            if found and found != path and (name == "mod.rs" or found == root):
+                return found
+        return self._tree.file(f"{folder}.rs") or root
+
+    def declared(self, path: str, name: str) -> Target:
+        """What `mod name;` takes in."""
+        found = self.child(path, name.replace("::", "/"))
+        return Target(Origin.REPOSITORY, (found,), by="mod") if found else Target(Origin.UNRESOLVED, by=f"no {name}.rs")
+
+    def find(self, path: str, parts: list[str]) -> Target:
+        """What a path leads to, seen from a file."""
+        head, rest = parts[0], parts[1:]
+        if head in ("crate", "$crate"):
+            return self._walk(self.root(path) or path, rest, "crate")
+        if head in ("self", "super"):
+            while parts and parts[0] in ("self", "super"):
+                path = self._parent(path) if parts[0] == "super" else path
+                parts = parts[1:]
+            return self._walk(path, parts, head)
+        child = self.child(path, head)
+        if child:
+            return self._walk(child, rest, "module of this file")
+        if head in STANDARD:
+            return Target(Origin.STANDARD, package=head, by="standard library")
+        return self._crate_or_name(path, head, rest)
+
+    def _crate_or_name(self, path: str, head: str, rest: list[str]) -> Target:
+        own = self.crate(path)
+        package, home = own.requires.get(head, ("", None)) if own else ("", None)
+        if home is not None and home in self._crates:
+            return self._walk(self._crates[home].library, rest, f"crate {head}")
+        if own and head == own.name and own.library:
+            return self._walk(own.library, rest, f"crate {head}")
+        root = self.root(path)
+        child = self.child(root, head) if own and own.old and root else ""
+        if child:
+            return self._walk(child, rest, "crate")
+        carried = [one for one in self._named.get(head, ()) if not package or not self._is_example(one, path)]
+        if carried:
+            nearest = min(carried, key=lambda one: (-nearness(path, one.folder), one.folder))
+            return self._walk(nearest.library, rest, f"crate {head}")
+        if package and own:
+            return Target(Origin.THIRD_PARTY, package=package, by=f"{own.folder}/Cargo.toml requires it".lstrip("/"))
+        if own:
+            return Target(Origin.REPOSITORY, (root if own.old and root else path,), by="a name of this file")
+        return Target(Origin.THIRD_PARTY, package=head, by="not in the repository")
+
+    def _is_example(self, crate: Crate, path: str) -> bool:
+        """Whether a crate is there for a test alone, and for another one."""
+        kind = self._tree.files[crate.library].category
+        return kind in (Category.TEST, Category.EXAMPLE) and not path.startswith(f"{crate.folder}/")
+
+    def _walk(self, path: str, parts: list[str], by: str) -> Target:
+        for part in parts if path else ():
+            child = self.child(path, part)
+            if not child:
+                break
+            path = child
+        return Target(Origin.REPOSITORY, (path,), by=by) if path else Target(Origin.UNRESOLVED, by="no such crate")
+
+
+def _plain(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def _table(said: dict[str, Any], key: str) -> dict[str, Any]:
+    value = said.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _required(folder: str, written: str, value: object, shared: dict[str, Any]) -> tuple[str, str | None]:
+    """A dependency's package, and its folder where it is in the repository."""
+    if not isinstance(value, dict):
+        return written, None
+    package = value.get("package")
+    if value.get("workspace") and written in shared:
+        folder, value = shared[written]
+        value = value if isinstance(value, dict) else {}
+        package = package or value.get("package")
+    path = value.get("path")
+    return package if isinstance(package, str) else written, joined(folder, path) if isinstance(path, str) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concordance.base.model import ROLES, Role
 from concordance.query.answers import Answer, Page, Row, paged, rank_of
 from concordance.query.index.repository import Index
-from concordance.query.names.imported_files import target_of
+from concordance.query.names.references import target_of
 
 HELP = """Lists the imports and includes that lead to a file: source before tests.
 

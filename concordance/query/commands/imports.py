@@ -5,7 +5,7 @@ from __future__ import annotations
 from concordance.base.model import Import, Origin, Target
 from concordance.query.answers import Answer, Page, Row, paged
 from concordance.query.index.repository import Index
-from concordance.query.names.imported_files import target_of
+from concordance.query.names.references import target_of
 
 HELP = """Lists what a file imports or includes, in the order of the text, and where that leads.
 

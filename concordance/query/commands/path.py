@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+from itertools import islice, pairwise
+from typing import NamedTuple
+
 from concordance.base.errors import UserError
-from concordance.base.model import File
+from concordance.base.model import Category, File, Trust
+from concordance.facts.links.graph import RUNS, Way
+from concordance.facts.read import Place
 from concordance.query.answers import Answer, Option, Page, Row, full_name, paged
-from concordance.query.index.reachability import starts_in, starts_of
+from concordance.query.index.bridges import VERBS, crossings
+from concordance.query.index.reachability import VERBS as WAYS
+from concordance.query.index.reachability import places, starts_in, starts_of
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import called
+from concordance.query.names.references import uses_in
 from concordance.query.names.resolver import subject
-from concordance.query.search.paths import chains
 
+MOST = 3_000_000  # edges that one search looks at: about a second
+_FARTHEST = 24  # steps
+_RUN = frozenset(RUNS)
+_ALL = frozenset(way for way in Way if way != Way.MENTIONS)
+_Found = tuple[dict[int, int], dict[int, list[int]]]  # steps to the end by id, and the next ones on the way to it
 HELP = """Shows how one name or file leads to another, by the shortest chain, each step with the line that says so.
 
 Steps are calls, imports and bridges between languages. Ways by which the one runs the other come first; where there are
@@ -64,3 +77,117 @@ def _starts(index: Index, asked: str) -> list[int]:
     if isinstance(meant, File):
         return [index.facts.base(meant.path), *starts_in(index, meant)]
     return starts_of(index, meant)
+
+
+# ---
+# The shortest chains from one part of the repository to another, over calls, imports and bridges, each step
+# explained.
+#
+# In: where a chain begins and where it ends. Out: `Step`s. The walk goes back from the end, as all walks do: who
+# leads to a symbol is known. Among ways that are equally short the one over the files that others use most is taken,
+# so that an answer does not hang on the order in which files were read.
+
+
+class Step(NamedTuple):
+    """From one place to the next."""
+
+    source: Place
+    target: Place
+    line: int  # in the source's file, that says so
+    how: str
+    trust: str
+    by: str
+
+
+class Chains(NamedTuple):
+    """What was found."""
+
+    rows: list[list[Step]]
+    looked: int  # at so many edges
+    whole: bool  # whether the search went on to its end
+    ways: str  # which ways were followed, in words
+
+
+def chains(index: Index, begins: Collection[int], ends: Collection[int], most: int) -> Chains:
+    """The shortest chains: those by which the end is run from the beginning, or else by any way."""
+    looked, whole = 0, True
+    for ways, said in ((_RUN, "calls and bridges"), (_ALL, "calls, imports, types, inheritance and bridges")):
+        found, edges, done = _search(index, frozenset(begins), frozenset(ends), ways)
+        looked, whole = looked + edges, whole and done
+        if found is not None:
+            rows = [_steps(index, chain) for chain in islice(_ordered(index, found, begins), most)]
+            return Chains(rows, looked, whole, said)
+    return Chains([], looked, whole, said)
+
+
+def _search(
+    index: Index, begins: frozenset[int], ends: frozenset[int], ways: frozenset[int]
+) -> tuple[_Found | None, int, bool]:
+    """Goes back from the end until it meets the beginning, and to the end of that step."""
+    graph, looked = index.graph, 0
+    distance = dict.fromkeys(ends, 0)
+    following: dict[int, list[int]] = {}
+    now = list(ends)
+    for steps in range(1, _FARTHEST + 1):
+        if not begins.isdisjoint(distance):
+            return (distance, following), looked, True
+        met = []
+        for target in now:
+            users = graph.users(target)
+            looked += len(users)
+            for user, way in users:
+                if way in ways and distance.get(user, steps) == steps:
+                    if user not in distance:
+                        distance[user] = steps
+                        met.append(user)
+                    if target not in following.setdefault(user, []):
+                        following[user].append(target)
+        if not met or looked > MOST:
+            break
+        now = met
+    if not begins.isdisjoint(distance):
+        return (distance, following), looked, True
+    return None, looked, looked <= MOST
+
+
+def _ordered(index: Index, found: _Found, begins: Collection[int]) -> Iterator[list[int]]:
+    """The shortest chains, the first by path and name before the others."""
+    distance, following = found
+    met = [one for one in begins if one in distance]
+    least = min(distance[one] for one in met)
+
+    def key(one: int) -> tuple[bool, float, str, str]:
+        path = index.path_of(one)
+        return index.category_of(path) != Category.SOURCE, -index.ranks.get(path, 0.0), path, index.keys[one]
+
+    def on(chain: list[int]) -> Iterator[list[int]]:
+        if not distance[chain[-1]]:
+            yield chain
+            return
+        for target in sorted(following[chain[-1]], key=key):
+            yield from on([*chain, target])
+
+    for begin in sorted((one for one in met if distance[one] == least), key=key):
+        yield from on([begin])
+
+
+def _steps(index: Index, chain: list[int]) -> list[Step]:
+    known = places(index, chain)
+    return [_step(index, known[one], known[other]) for one, other in pairwise(chain)]
+
+
+def _step(index: Index, source: Place, target: Place) -> Step:
+    """How one leads to the other, with the line that says so."""
+    table = crossings(index)
+    row = table.between.get((source.id, target.id))
+    if row is not None:
+        verb, line = VERBS.get(row.says, (row.says, row.says))[0], table.line(row) or source.line
+        return Step(source, target, line, f"{verb} ({row.name})", Trust(row.trust).name.lower(), row.by)
+    file = index.opened(source.path)
+    ways = [way for user, way in index.graph.users(target.id) if user == source.id]
+    how = WAYS[Way(min(ways))] if ways else "leads to"
+    for at, claim in uses_in(file, frozenset((target.id,)), Trust.UNIQUE_NAME).items():
+        spot = file.spot(at)
+        if file.around(spot.scope) == source.place or source.place < 0:
+            return Step(source, target, spot.line, how, claim.trust.name.lower(), claim.by)
+    return Step(source, target, source.line, how, Trust.EXACT.name.lower(), "what it stands in or is made of")

@@ -7,8 +7,7 @@ from concordance.base.model import Kind
 from concordance.query.answers import Answer, Option, Page, paged
 from concordance.query.index.repository import Index
 from concordance.query.names.resolver import nearest
-from concordance.query.search.filters import wish
-from concordance.query.search.finder import spots
+from concordance.query.search.finder import parse_filters, spots
 
 HELP = """Finds what a name or some words mean: definitions of the name first, then the files that say the words best.
 
@@ -38,7 +37,7 @@ def answer(index: Index, asked: str, page: Page) -> Answer:
     question = " ".join(asked.encode("utf-8", "replace").decode().split())
     if not question.strip("\"'` "):
         raise UserError("there is nothing to search for", "Say a name or some words: concord search DataLoader")
-    asked_for = wish(question, page.options["kind"], str(page.options["in"]), page.options["number"])
+    asked_for = parse_filters(question, page.options["kind"], str(page.options["in"]), page.options["number"])
     if not asked_for.question.strip("\"'` "):
         advice = "Say a name or some words behind it: concord search fn:forward"
         raise UserError("there is nothing to search for", advice)

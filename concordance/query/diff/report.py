@@ -31,7 +31,7 @@ from concordance.query.answers import rank_of
 from concordance.query.diff import affected, rows
 from concordance.query.diff import dependencies as diff_dependencies
 from concordance.query.diff.comparison import Comparison
-from concordance.query.diff.dependency_sides import Depends
+from concordance.query.diff.dependencies import Depends
 from concordance.query.diff.rows import Row
 from concordance.query.index.repository import Index
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from concordance.base.blocks import Block, Graph, Item, Items, Mono, Node, Piece, Pieces, Ref, Table, Text, To, counted
 from concordance.base.model import Category
-from concordance.query.book.key_definitions import Known, best_in, known_in
+from concordance.query.book.chapter_sections import Known, best_in, known_in
 from concordance.query.descriptions import describe
 from concordance.query.folders import Folder, folders
 from concordance.query.index.file_model import ref_of

@@ -6,13 +6,17 @@ findings of a file that are shown. Facts know all findings, so that another wish
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from concordance.base.model import Finding, Rule
 from concordance.collect.path_patterns import Patterns
 from concordance.extract import ruleset
+from concordance.extract.ruleset import rules
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import shared
+
+SYNTAX = "syntax"  # what readers say of stretches that they could not parse
 
 
 class Ruled:
@@ -46,3 +50,24 @@ class Ruled:
 def ruled(index: Index) -> Ruled:
     """The rules of the book that is made."""
     return Ruled(index)
+
+
+# ---
+# What the rules found, over the whole: of each rule, in which files and how often.
+#
+# In: an index. Out: counts, made once. Line numbers stay on the pages of the files themselves.
+
+
+@shared
+def findings_by_rule(index: Index) -> dict[str, Counter[str]]:
+    """By rule (and under `SYNTAX` by reader), how often it was found in which files, in the order of paths."""
+    known, said = rules(), ruled(index)
+
+    def counted(path: str) -> list[tuple[str, int]]:
+        return list(Counter(one.by for one in said.findings(path) if one.by in known or one.by == SYNTAX).items())
+
+    found: dict[str, Counter[str]] = {}
+    for path, rows in index.summaries.of("findings", sorted(row[1] for row in index.bases), counted).items():
+        for rule, times in rows:
+            found.setdefault(rule, Counter())[path] = times
+    return found

@@ -22,21 +22,21 @@ from concordance.base.config import Book
 from concordance.base.errors import UserError
 from concordance.base.model import KINDS, Category, File
 from concordance.extract.engine import language_of
+from concordance.facts.codec import Tested, TestedFiles, clusters_from, cycles_from, standings_from
 from concordance.facts.fulltext.index import Shelf, shelves
 from concordance.facts.fulltext.words import Words
 from concordance.facts.links.graph import Graph, unpacked_pairs
-from concordance.facts.pass_codec import Tested, TestedFiles, clusters_from, cycles_from, standings_from
 from concordance.facts.read import Facts
 from concordance.facts.store_delta import Aspect, band
 from concordance.query.answers import clean
 from concordance.query.index.census import Census
-from concordance.query.index.codeowners import PLACES, Rule, parsed
-from concordance.query.index.file_counts import Summaries
 from concordance.query.index.file_graph import Cluster, Layer, Loads, clusters, folder_edges
+from concordance.query.index.ledger import Summaries
 from concordance.query.index.open_file import Opened
+from concordance.query.index.owners import PLACES, Rule, parsed
 from concordance.query.index.test_commands import Runners
 from concordance.query.index.updates.reads import Looked, Reads, Shared
-from concordance.query.names.lexicon import Alphabet
+from concordance.query.names.alphabet import Alphabet
 from concordance.query.search.related_files import Neighbours
 
 _KEPT = 256  # files that stay unpacked

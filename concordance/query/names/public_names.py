@@ -6,7 +6,7 @@ nothing public leads to it, and in languages that have no such paths. Each look 
 
 from __future__ import annotations
 
-from concordance.facts.public_name_codec import PUBLIC, Public, PublicNames
+from concordance.facts.codec import PUBLIC, Public, PublicNames
 from concordance.facts.read import Place
 from concordance.query.answers import clean, full_name
 from concordance.query.index.repository import Index

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from concordance.base.model import Trust
+from concordance.base.model import Target, Trust
 from concordance.facts.read import Place
 from concordance.query.answers import Page, WrongCursor, rank_of
 from concordance.query.index.open_file import Claim, Opened
@@ -111,3 +111,19 @@ def with_missed(index: Index, note: str, names: Iterable[str], what: str) -> str
             said = f"{count:,} {what if count != 1 else what[:-1]} of the name {name} could not be resolved"
             note = f"{note}; {said}" if note else said
     return note
+
+
+# ---
+# Which file an import means.
+#
+# In: what the link stage found for an import. Out: a path. `from a import b` means the file of `b` where `b` is a
+# module, and that of `a` where `b` is a name in it.
+
+
+def target_of(index: Index, target: Target | None, named: int) -> str:
+    """The path of the file that an import means; "" where it is none of the repository's."""
+    if named:
+        path = index.path_of_base(named)
+        if path:
+            return path
+    return target.paths[0] if target is not None and target.paths else ""

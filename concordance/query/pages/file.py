@@ -33,7 +33,7 @@ from concordance.query.index.owners import owner, owners_notes
 from concordance.query.index.repository import Index
 from concordance.query.sections import overview
 from concordance.query.sections.file_sections import ORDER, OVERVIEW, PURPOSE, sections
-from concordance.query.sections.licence import licence
+from concordance.query.sections.overview import licence
 from concordance.query.sections.structure import Structure
 
 LARGEST = 900_000  # characters of a source on one page, which is to stay below a megabyte

@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 from concordance.base.blocks import (
     Block,
@@ -28,17 +30,15 @@ from concordance.base.blocks import (
     counted,
     listed,
 )
-from concordance.base.model import File, Origin, Skip, Trust
+from concordance.base.model import File, Origin, Skip, Trust, unpacked
 from concordance.extract.engine import language_of
 from concordance.extract.ruleset import rules
 from concordance.facts.store_delta import Aspect
 from concordance.query.folders import folders
-from concordance.query.index.findings import ruled
-from concordance.query.index.ledger import ledger, outline, size_of
+from concordance.query.index.findings import SYNTAX, findings_by_rule, ruled
+from concordance.query.index.ledger import Rows, ledger, outline, size_of
 from concordance.query.index.repository import Index
-from concordance.query.index.rule_totals import SYNTAX, findings
-from concordance.query.index.updates.reads import ANY, EVERY
-from concordance.query.resolution_rates import rates
+from concordance.query.index.updates.reads import ANY, EVERY, lasting, shared, unless
 
 _ROWS = 1000  # of the ledger on one page
 _REASONS = {
@@ -179,7 +179,7 @@ def _lost_notes(index: Index) -> list[Block]:
 
 
 def _errors(index: Index) -> list[Block]:
-    files = findings(index).get(SYNTAX, Counter())
+    files = findings_by_rule(index).get(SYNTAX, Counter())
     if not files:
         return [Text(["None: every file that has a grammar was parsed whole."])]
     rows: list[list[Pieces]] = []
@@ -222,7 +222,7 @@ def _imports(index: Index) -> list[Block]:
 
 
 def _findings(index: Index) -> list[Block]:
-    known, found = rules(), findings(index)
+    known, found = rules(), findings_by_rule(index)
     rows: list[list[Pieces]] = [
         [[Ref(To.RULE, name, "", name)], [f"{known[name].category}"], [f"{known[name].severity}"],
          [f"{sum(found[name].values()):,}"], [f"{len(found[name]):,}"]]
@@ -239,3 +239,76 @@ def _ledger(files: Sequence[File]) -> Table:
         state = _REASONS.get(Skip(file.skip), file.skip) if file.skip else "read"
         rows.append([[Ref(To.FILE, file.path)], [file.type], [file.category], [f"{file.lines:,}"], [state]])
     return Table(["File", "Type", "Category", "Lines", "Read"], rows)
+
+
+# ---
+# How much of the names and imports was resolved, by language.
+#
+# In: an index. Out: counts from the store: of each expression that leads somewhere, how sure its best link is; of
+# each import, where it comes from; and how many uses lead nowhere that is known.
+
+
+class Rates(NamedTuple):
+    """Counts by language."""
+
+    links: dict[str, Counter[Trust]]
+    imports: dict[str, Counter[str]]
+
+
+class _Sums:
+    """The sums over all files, with the rows that they were made of."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, tuple[str, Any]] = {}  # by path, its language and what was counted of it
+        self._links: Counter[tuple[str, int]] = Counter()
+        self._imports: Counter[tuple[str, str]] = Counter()
+
+    def renew(self, languages: dict[str, str], rows: Rows) -> None:
+        """Counts those rows that are others."""
+        for path in self._rows.keys() - rows.keys():
+            self._count(-1, *self._rows.pop(path))
+        for path, row in rows.items():
+            had = self._rows.get(path)
+            if had is None or had[1] is not row or had[0] != languages[path]:
+                if had is not None:
+                    self._count(-1, *had)
+                self._rows[path] = languages[path], row
+                self._count(1, *self._rows[path])
+
+    def _count(self, sign: int, language: str, row: Any) -> None:
+        trusts, origins = row
+        for trust, times in trusts:
+            self._links[language, trust] += sign * times
+        for origin, times in origins:
+            self._imports[language, origin] += sign * times
+
+    def rates(self) -> Rates:
+        """The sums by language."""
+        found = Rates({}, {})
+        for (language, trust), times in self._links.items():
+            if times:
+                found.links.setdefault(language, Counter())[Trust(trust)] = times
+        for (language, origin), times in self._imports.items():
+            if times:
+                found.imports.setdefault(language, Counter())[origin] = times
+        return found
+
+
+@lasting(unless())
+def _sums(index: Index) -> _Sums:
+    return _Sums()
+
+
+@shared
+def rates(index: Index) -> Rates:
+    """Reads the links of all files."""
+    languages = {row[1]: row[2] for row in index.bases}
+    _sums(index).renew(languages, index.summaries.of("rates", sorted(languages), partial(_counted, index)))
+    return _sums(index).rates()
+
+
+def _counted(index: Index, path: str) -> tuple[list[tuple[int, int]], list[tuple[str, int]]]:
+    """Of one file, expressions by the trust of their best link, which is the first, and imports by where they lead."""
+    links = index.facts.links(path)
+    best = dict(zip(reversed(unpacked(links.use)), reversed(links.trust), strict=True))
+    return list(Counter(best.values()).items()), list(Counter(str(one.origin) for one in links.imports).items())

@@ -33,9 +33,8 @@ from concordance.extract.engine import language_of
 from concordance.extract.ruleset import rules
 from concordance.facts.store_delta import Aspect
 from concordance.query.folders.contents import folder_ref
-from concordance.query.index.findings import ruled
+from concordance.query.index.findings import findings_by_rule, ruled
 from concordance.query.index.repository import Index
-from concordance.query.index.rule_totals import findings
 from concordance.query.index.updates.reads import EVERY
 
 _SECTIONS = {  # of a file's page, and the heading in it under which findings of a category stand
@@ -80,7 +79,7 @@ def _blocks(index: Index, rule: Rule) -> list[Block]:
 
 def _places(index: Index, rule: Rule) -> list[Block]:
     """The files, folder by folder, and how often in each."""
-    files = findings(index).get(rule.id, Counter())
+    files = findings_by_rule(index).get(rule.id, Counter())
     if not files:
         read = sum(index.counts[name] for name in rule.languages) if rule.languages else len(index.bases)
         return [Text([f"Nowhere: {counted(read, 'file')} searched."])]
@@ -108,7 +107,7 @@ def _section(index: Index, rule: Rule) -> str:
 
 def _list(index: Index) -> list[Block]:
     """Every rule, under each language of the repository that it is for."""
-    places = {name: sum(files.values()) for name, files in findings(index).items()}
+    places = {name: sum(files.values()) for name, files in findings_by_rule(index).items()}
     number = counted(len(subjects(index)) - 1, "rule")
     head = f"{number} look for what is slow or unsafe. Numbers count the places in this repository, those in tests and "
     blocks: list[Block] = [Text([head + "benchmarks only for rules that are asked there."])]

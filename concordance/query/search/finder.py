@@ -19,8 +19,7 @@ from typing import NamedTuple
 from concordance.base.model import RUN, TYPES, Kind
 from concordance.facts.codec import Defined
 from concordance.facts.fulltext.words import CHUNK
-from concordance.facts.read import Place
-from concordance.facts.similar_names import defining_alike
+from concordance.facts.read import Place, defining_alike
 from concordance.query.answers import full_name, qualified, rank_of, separator_of
 from concordance.query.index.open_file import LONGEST, Opened
 from concordance.query.index.repository import Index
@@ -29,8 +28,15 @@ from concordance.query.names.public_names import called, public_name
 from concordance.query.names.resolver import UnknownName, find, nearest
 from concordance.query.search import ranking
 from concordance.query.search.error_messages import raised
-from concordance.query.search.filters import CONCEPT, Wish
 
+CONCEPT = "concept"
+PREFIXES: dict[str, frozenset[str]] = {
+    "fn": frozenset(RUN), "class": frozenset((*TYPES, Kind.TYPE)), "file": frozenset(("file",)),
+    "kw": frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL, CONCEPT)),
+}  # fmt: skip
+# A name of C++ (`class::x`) and an address (`file://…`) are none.
+_PREFIX = re.compile(r'(?<!\S)(fn|class|file|kw|in):(?![:/])("[^"]*"|[^\s"]*)')
+_WORDS = 12  # who says more describes something, and quotes what looks like a prefix
 _NAME = re.compile(r"[^\W\d]\w*")
 _QUALIFIED = re.compile(r"~?[^\W\d]\w*(?:(?:\.|::|#)~?[^\W\d]\w*)+(?:\(\))?")
 _FEW = re.compile(r"\w+(?: \w+){1,3}")
@@ -370,3 +376,43 @@ def _first(lines: list[str], phrase: str, starts: list[int]) -> int:
             if wanted in " ".join(lines[number - 1].lower().split()):
                 return number
     return 0
+
+
+# ---
+# What is asked of a search: words, and by prefixes before them which kinds, and in which folder.
+#
+# In: what a person typed. Out: a `Wish`. `fn:` and `class:` ask for what runs and for types, `file:` for files, `kw:`
+# for headings, keys and concepts, `in:` for what lies below a folder. A browser's field and a terminal understand the
+# same.
+
+
+class Wish(NamedTuple):
+    """A question and what it is limited to."""
+
+    question: str
+    kinds: frozenset[str]  # none: all
+    folder: str
+    limit: int
+
+    def has(self, kind: str) -> bool:
+        """Whether definitions of a kind, or files, are wanted."""
+        return not self.kinds or kind in self.kinds
+
+
+def parse_filters(text: str, kind: str, folder: str, limit: int) -> Wish:
+    """What is wished for; what is said besides the question holds where the question says nothing else."""
+    kinds = {kind} if kind else set()
+    if len(text.split()) > _WORDS:
+        return Wish(text, frozenset(kinds), folder, limit)
+    asked: list[str] = []
+    at = 0
+    for found in _PREFIX.finditer(text):
+        asked.append(text[at : found.start()])
+        at = found.end()
+        if found[1] == "in":
+            folder = found[2].strip('"')
+        else:
+            kinds |= PREFIXES[found[1]]
+            asked.append(found[2])
+    asked.append(text[at:])
+    return Wish(" ".join("".join(asked).split()), frozenset(kinds), folder, limit)

@@ -29,9 +29,9 @@ from concordance.base.blocks import (
 from concordance.base.model import TYPES, Import, Origin, Skip
 from concordance.query.index.file_graph import Band
 from concordance.query.index.file_model import About
-from concordance.query.names.imported_files import target_of
+from concordance.query.names.references import target_of
 from concordance.query.search.related_files import Reason, Why
-from concordance.query.sections.class_diagram import class_tree
+from concordance.query.sections.class_family import class_tree
 from concordance.query.sections.structure import folders
 
 _BOXES = 6  # neighbours on each side of a diagram

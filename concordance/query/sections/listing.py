@@ -7,13 +7,17 @@ at once: each expression is looked up once, and each other file's definition is 
 
 from __future__ import annotations
 
+import hashlib
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from concordance.base.model import ROLES, Finding, Kind, Role, Skip, Trust, unpacked
+from concordance.base.errors import Unreadable
+from concordance.base.model import ROLES, Entry, Finding, Kind, Role, Skip, Trust, unpacked
+from concordance.collect import walk
+from concordance.collect.blame import Blame, blame
 from concordance.extract import ruleset
 from concordance.extract.text import highlight
 from concordance.facts.read import Place
@@ -339,3 +343,28 @@ def _remarks(index: Index, file: Opened, names: _Names) -> list[Remark]:
         if symbol is not None and symbol.kind in OWN_PAGE:
             found.append(Remark(symbol.line, tests=tests, key=symbol.key if place in names.paged else ""))
     return sorted(found, key=lambda one: (one.line, one.finding is None))
+
+
+# ---
+# Where the lines of a source come from.
+#
+# In: a path of the store. Out: its lines by commits, or why there are none. Only a file that is still as the store
+# knows it is asked about: lines are counted on a page that was made of the store.
+
+
+def blamed(index: Index, path: str) -> Blame:
+    """The lines of a file by commits."""
+    opened = index.opened(path)
+    file, lines = opened.file, opened.lines()
+    if file.skip != Skip.NONE:
+        return Blame(note="the file is not shown")
+    try:
+        data = walk.read(index.root, Entry(path, file.size, file.changed))
+    except (OSError, Unreadable):
+        data = b""
+    if lines is None or hashlib.sha256(data).hexdigest() != file.digest:
+        return Blame(note="the file has changed since it was read")
+    found = blame(index.root, path, data)
+    if not found.note and sum(count for count, _ in found.ranges) != len(lines):
+        return Blame(note="its lines do not end where git's do")
+    return found

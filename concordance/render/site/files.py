@@ -7,11 +7,14 @@ None where nothing stands there. The server answers with it, and the static site
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from time import gmtime, strftime
 from typing import NamedTuple
 
+from concordance import render
 from concordance.base import plugins
 from concordance.base.blocks import Page, Ref, To
 from concordance.base.characters import visible
@@ -20,16 +23,14 @@ from concordance.query.index.repository import Index
 from concordance.query.names.hover_cards import cards
 from concordance.query.operators import names as operators
 from concordance.query.pages import ABOUT, PAGES
-from concordance.query.sections.blame import blamed
-from concordance.query.sections.listing import listing, parts_of
+from concordance.query.sections.listing import blamed, listing, parts_of
 from concordance.query.sections.structure import plain_files
 from concordance.render.addresses import anchor
 from concordance.render.formats import html, markdown
 from concordance.render.site import llms_txt, openapi, page_frame
 from concordance.render.site import source_listing as listings
 from concordance.render.site.addresses import MarkdownAddresses, SiteAddresses
-from concordance.render.site.asset_files import assets
-from concordance.render.site.navigation import around
+from concordance.render.site.page_frame import around
 from concordance.render.site.routes import (
     DEFINITION,
     OF_BLAME,
@@ -42,6 +43,11 @@ from concordance.render.site.routes import (
     Places,
 )
 
+FOLDER = "assets"
+_TYPES = {
+    ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+    ".png": "image/png", ".ico": "image/x-icon", ".woff2": "font/woff2",
+}  # fmt: skip
 HTML, MARKDOWN = "text/html; charset=utf-8", "text/markdown; charset=utf-8"
 SCRIPT, PLAIN, JSON = "text/javascript; charset=utf-8", "text/plain; charset=utf-8", "application/json"
 
@@ -242,3 +248,19 @@ def _day(when: int) -> str:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
+
+
+# ---
+# The files that every page loads: styles and scripts, which come with the program.
+#
+# In: nothing. Out: their bytes by name, read once from a fixed folder; no request names a file of the disk.
+
+
+@cache
+def assets() -> dict[str, tuple[bytes, str]]:
+    """Bytes and type of each, by its address in the site."""
+    found = {}
+    for path in sorted(Path(os.path.dirname(render.__file__), FOLDER).iterdir()):
+        if path.suffix in _TYPES and path.is_file():
+            found[f"{FOLDER}/{path.name}"] = path.read_bytes(), _TYPES[path.suffix]
+    return found

@@ -10,8 +10,7 @@ from typing import Any
 
 from concordance.base import plugins
 from concordance.base.version import VERSION
-from concordance.query.answers import Option, options_of
-from concordance.query.dispatch import COMMANDS
+from concordance.query.answers import COMMANDS, Option, options_of
 
 ADDRESS = "openapi.json"
 ROWS = 1000  # on one page of an answer

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from concordance.base import plugins
 from concordance.base.config import Roots
 from concordance.base.model import Bridge, End, Role, Trust
-from concordance.facts import pass_codec
+from concordance.facts import codec
 from concordance.facts.codec import unpack_ends
 from concordance.facts.links.bridge_rows import Crossed, bridges_from, packed_bridges
 from concordance.facts.links.graph import Way, edge
@@ -48,7 +48,7 @@ def run(writer: Writer, root: str, roots: Roots, failed: Failed) -> Edges:
     before = _moved(was, writer.moved)
     rows = list(_joined(crossed, Tree(root, writer.ledger(), roots), failed))
     _put(writer, rows, was)
-    writer.put_pass(_LOOKED_UP, pass_codec.encoded(crossed.looked_up))
+    writer.put_pass(_LOOKED_UP, codec.encoded(crossed.looked_up))
     other = {*before} ^ {*rows}
     # What is said of a name is said of what it begins with, too: an overload's row is one of its operator's.
     writer.touched.add(Aspect.ACROSS, {name for row in other for name in (row.name, row.name.partition(".")[0])})
@@ -77,12 +77,12 @@ def _between(before: list[Bridge], after: list[Bridge]) -> Edges:
 
 def update(writer: Writer, root: str, roots: Roots, failed: Failed) -> Edges:
     """Joins all again, where an update may have changed any of it."""
-    names, targets = pass_codec.looked_up_from(writer.asked.passed(_LOOKED_UP))
+    names, targets = codec.looked_up_from(writer.asked.passed(_LOOKED_UP))
     if _is_other(writer, frozenset(names), frozenset(targets)):
         return run(writer, root, roots, failed)
     now = writer.moved
     if not now.keys().isdisjoint(targets):
-        writer.put_pass(_LOOKED_UP, pass_codec.encoded((names, [now.get(one, one) for one in targets])))
+        writer.put_pass(_LOOKED_UP, codec.encoded((names, [now.get(one, one) for one in targets])))
     if now.keys().isdisjoint(array("I", writer.asked.passed(_IDS))):
         return Edges(set(), set(), set())
     rows = bridges_from(writer.asked.passed(_ROWS))

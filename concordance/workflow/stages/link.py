@@ -14,7 +14,7 @@ from typing import cast
 
 from concordance.base.config import Roots
 from concordance.base.model import File, Flow, Import, Target
-from concordance.facts import pass_codec
+from concordance.facts import codec
 from concordance.facts.codec import unpack_flow, unpack_imports
 from concordance.facts.links.rows import LinkedFile
 from concordance.facts.records import Before, Linkable
@@ -62,7 +62,7 @@ class Linking:
         linker = Linker(Tree(self.root, writer.ledger(), self.roots), self.rows, writer.asked.flow)
         numbers = [number for number, row in enumerate(linker.world.files) if row.size]
         writer.put_links(self._in_workers(linker, numbers))
-        writer.put_pass(_SETTINGS, pass_codec.packed_paths(linker.world.tree.asked))
+        writer.put_pass(_SETTINGS, codec.packed_paths(linker.world.tree.asked))
         self.kept = _kept(linker)
 
     def changed(self) -> None:
@@ -71,7 +71,7 @@ class Linking:
         kept, self.kept = self.kept, None
         self.refiled = self._is_refiled()
         before = {path: had for path, had in writer.before.items() if not self._is_same(had)}
-        settings = set(pass_codec.paths_from(asked.passed(_SETTINGS)))
+        settings = set(codec.paths_from(asked.passed(_SETTINGS)))
         aside = self.refiled or not settings.isdisjoint(writer.before)
         rows = None if self.refiled else self.rows
         if not before and not aside:
@@ -107,7 +107,7 @@ class Linking:
         writer.relink(self._some(linker, sorted(numbers)), gone)
         writer.move(sorted(moved - done - set(gone)))
         if not world.tree.asked <= settings:
-            writer.put_pass(_SETTINGS, pass_codec.packed_paths(settings | world.tree.asked))
+            writer.put_pass(_SETTINGS, codec.packed_paths(settings | world.tree.asked))
         of_c = any(had.language in C_FAMILY for had in before.values())
         self.kept = _kept(linker) or (kept if not aside and not of_c else None)
 

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 from concordance.base.model import Category, unpacked
 from concordance.extract.test_detection import WHOLE
-from concordance.facts import pass_codec
+from concordance.facts import codec
 from concordance.facts.links import graph
 from concordance.facts.links.graph import Pair, Way
 from concordance.facts.write import Writer
-from concordance.link.load_dependencies import BY_FILE
+from concordance.link.implicit_runs import BY_FILE
 from concordance.passes import clusters, cycles, layers, rank, test_reach
 from concordance.workflow.workers.forked import undisturbed
 
@@ -84,7 +84,7 @@ def _update(writer: Writer, refiled: bool, gone: list[int], come: list[int]) -> 
     if refiled or writer.retested or Counter({graph.moved_edge(one, moved): n for one, n in was.items()}) != now:
         _put_tests(writer, _files(writer), graph.Graph(whole))
     elif moved:
-        writer.put_pass("tests", pass_codec.moved_tested(writer.asked.passed("tests"), moved))
+        writer.put_pass("tests", codec.moved_tested(writer.asked.passed("tests"), moved))
 
 
 def _files(writer: Writer) -> list[_File]:
@@ -135,20 +135,20 @@ def _put_files(writer: Writer, by_base: Sequence[_File], pairs: Sequence[Pair], 
     _put_order(writer, files, used, sorted((number[a], number[b]) for a, b, _ in needs))
     found = clusters.clusters(len(files), used)
     rows = [(files[one.key].base, [files[member].base for member in one.members]) for one in found]
-    writer.put_pass("clusters", pass_codec.encoded(rows))
+    writer.put_pass("clusters", codec.encoded(rows))
 
 
 def _move_files(writer: Writer) -> None:
     """Puts the ids that files have now in place of those that they had."""
     asked, new = writer.asked.passed, writer.moved
     writer.put_pass("loads", graph.moved_pairs(asked("loads"), new))
-    rings = pass_codec.cycles_from(asked("cycles"))
-    writer.put_pass("cycles", pass_codec.encoded([[new.get(one, one) for one in ring] for ring in rings]))
-    heights = pass_codec.standings_from(asked("layers"))
-    writer.put_pass("layers", pass_codec.encoded({new.get(one, one): said for one, said in heights.items()}))
-    groups = pass_codec.clusters_from(asked("clusters"))
+    rings = codec.cycles_from(asked("cycles"))
+    writer.put_pass("cycles", codec.encoded([[new.get(one, one) for one in ring] for ring in rings]))
+    heights = codec.standings_from(asked("layers"))
+    writer.put_pass("layers", codec.encoded({new.get(one, one): said for one, said in heights.items()}))
+    groups = codec.clusters_from(asked("clusters"))
     rows = [(new.get(key, key), [new.get(one, one) for one in members]) for key, members in groups]
-    writer.put_pass("clusters", pass_codec.encoded(rows))
+    writer.put_pass("clusters", codec.encoded(rows))
 
 
 def _put_order(writer: Writer, files: Sequence[_File], used: Sequence[Pair], needs: Sequence[tuple[int, int]]) -> None:
@@ -156,12 +156,12 @@ def _put_order(writer: Writer, files: Sequence[_File], used: Sequence[Pair], nee
     count = len(files)
     rings = [one for one in cycles.components(count, needs) if len(one) > 1]
     named = [[files[place].base for place in ring] for ring in sorted(rings, key=lambda ring: (-len(ring), ring))]
-    writer.put_pass("cycles", pass_codec.encoded(named))
+    writer.put_pass("cycles", codec.encoded(named))
     unnamed = [(user, target) for user, target, _ in used if files[user].language not in BY_FILE]
     every = [*needs, *unnamed]
     counts = [file.category not in _NO_USERS for file in files]
     found = layers.standings(cycles.components(count, every), every, counts)
-    writer.put_pass("layers", pass_codec.encoded({file.base: one for file, one in zip(files, found, strict=True)}))
+    writer.put_pass("layers", codec.encoded({file.base: one for file, one in zip(files, found, strict=True)}))
 
 
 def _put_tests(writer: Writer, by_base: Sequence[_File], walked: graph.Graph) -> None:
@@ -181,7 +181,7 @@ def _put_tests(writer: Writer, by_base: Sequence[_File], walked: graph.Graph) ->
         runs[one] = owner[one]
     found = test_reach.tested(ids, leads, runs, graph.STEPS)
     rows = {files[place].base: (one.near, one.farther) for place, one in sorted(found.items())}
-    writer.put_pass("tests", pass_codec.packed_tested(rows))
+    writer.put_pass("tests", codec.packed_tested(rows))
 
 
 def _whole(files: Sequence[_File], owner: Sequence[int], walked: graph.Graph, leads: dict[int, list[int]]) -> list[int]:

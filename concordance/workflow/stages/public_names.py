@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from concordance.base.model import Category
-from concordance.facts.codec import unpack_flow
-from concordance.facts.public_name_codec import PUBLIC, Named, Public, packed_names
+from concordance.facts.codec import PUBLIC, FileNames, Public, packed_names, unpack_flow
 from concordance.facts.write import Writer
 from concordance.link.python.exports import Offered, Said, documented, is_text, offered, packed_said, said_from
 from concordance.passes.public_names import around, public_names
@@ -76,7 +75,7 @@ def _look(writer: Writer, rows: Iterable[tuple[int, str, str]], found: Said) -> 
 
 def _put(writer: Writer, found: Said) -> None:
     writer.put_pass(SAID, packed_said(found))
-    rows = {path: Named(names, list(found.modules[path].classes)) for path, names in named(found).items()}
+    rows = {path: FileNames(names, list(found.modules[path].classes)) for path, names in named(found).items()}
     writer.put_pass(PUBLIC, packed_names(rows))
 
 
