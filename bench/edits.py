@@ -33,7 +33,7 @@ from concordance.base.progress import quiet
 from concordance.render import manifest
 from concordance.workflow import builds
 from concordance.workflow.stages import pages
-from concordance.workflow.watch.watch import Current
+from concordance.workflow.watch.watch import CurrentBook
 
 HOME = ".concordance"
 _DEFAULT = Path(HOME, "book")
@@ -125,7 +125,7 @@ class _Kept:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._current: Current | None = None
+        self._current: CurrentBook | None = None
         self._seen: dict[str, object] = {}
 
     def update(self, whole: bool) -> None:
@@ -135,7 +135,7 @@ class _Kept:
         changed = {path for path in now.keys() | self._seen.keys() if now.get(path) != self._seen.get(path)}
         self._seen = now
         if self._current is None:
-            self._current = Current(str(self.root), None, Book, 2, quiet)
+            self._current = CurrentBook(str(self.root), None, Book, 2, quiet)
         with _forking(len(changed) % 2 == 1):
             done = self._current.update(changed - {"HEAD"}, whole or "HEAD" in changed)
         if done is not None and done.book.failed:

@@ -33,7 +33,7 @@ from concordance.link.cfamily.system_headers import standard
 from concordance.link.languages import c as c_family
 from concordance.link.languages import python
 from concordance.link.paths.tree import Tree
-from concordance.link.python.module_finder import STANDARD, PythonModules
+from concordance.link.python.module_finder import STANDARD, ModuleFinder
 from concordance.workflow.store_location import FOLDER
 
 CORPORA = ("pytorch", "torch-wheel", "django", "numpy")
@@ -90,7 +90,7 @@ def graph(root: Path) -> dict[str, list[str]]:
 
 def pairs(tree: Tree, imports: Rows) -> dict[Pair, tuple[Import, Target]]:
     """Every file of the repository that a Python file imports; of `from a import b` the module b, if it is one."""
-    resolve, modules = python.imports(tree), tree.once(PythonModules)
+    resolve, modules = python.imports(tree), tree.once(ModuleFinder)
     found: dict[Pair, tuple[Import, Target]] = {}
     for path, listed in imports.items():
         for one in listed if tree.language(path) == "python" else ():
@@ -115,7 +115,7 @@ def compare_python(root: Path, tree: Tree, imports: Rows) -> Compared:
     known = {(path, file) for path in read for file in theirs[path]}
     mine = {pair for pair in ours if pair[0] in read and pair[1].endswith((".py", ".pyi"))}
     found = Compared(len(known & mine), len(mine), len(known))
-    modules = tree.once(PythonModules)
+    modules = tree.once(ModuleFinder)
     for pair in sorted(mine - known):
         found.note(f"ours: {_why_ours(modules, pair, *ours[pair], theirs[pair[0]])}", pair)
     for pair in sorted(known - mine):
@@ -135,7 +135,7 @@ def _last(file: str) -> str:
     return stem.rpartition("/")[2]
 
 
-def _why_ours(modules: PythonModules, pair: Pair, one: Import, target: Target, theirs: list[str]) -> str:
+def _why_ours(modules: ModuleFinder, pair: Pair, one: Import, target: Target, theirs: list[str]) -> str:
     path, file = pair
     folder = path.rpartition("/")[0]
     if any(map(keyword.iskeyword, file.removesuffix(".py").split("/"))):
@@ -153,7 +153,7 @@ def _why_ours(modules: PythonModules, pair: Pair, one: Import, target: Target, t
     return "other" if theirs else "a file that ruff cannot parse"
 
 
-def _why_theirs(tree: Tree, modules: PythonModules, pair: Pair, listed: list[Import]) -> str:
+def _why_theirs(tree: Tree, modules: ModuleFinder, pair: Pair, listed: list[Import]) -> str:
     path, file = pair
     last = _last(file)
     resolve = python.imports(tree)

@@ -30,7 +30,7 @@ from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.render import manifest
 from concordance.workflow.store_location import FOLDER
-from concordance.workflow.watch.watch import Current
+from concordance.workflow.watch.watch import CurrentBook
 
 CONCORD = [sys.executable, "-c", "import sys; from concordance.cli import main; sys.exit(main())"]
 STEPS = ("collect", "learn", "extract", "check", "index", "link", "pass", "store", "pages")
@@ -173,7 +173,7 @@ class Resident:
     """One process that stays, and is told which files changed."""
 
     def __init__(self, root: Path) -> None:
-        self.current = Current(str(root), None, Book, None, quiet)
+        self.current = CurrentBook(str(root), None, Book, None, quiet)
         self.current.update([], True)
         self.current.look_ahead()  # as `concord watch` does
 

@@ -29,7 +29,7 @@ from concordance.extract.cfamily import macros
 from concordance.extract.text import highlight
 from concordance.facts.codec import pack, unpack
 from concordance.facts.fulltext import index
-from concordance.facts.fulltext.words import Words
+from concordance.facts.fulltext.words import WordNormalizer
 
 BLANKS = " " * 2000
 TOKENS = (
@@ -95,7 +95,7 @@ def steps(text: str, language: str) -> tuple[dict[str, float], list[str]]:
     used = timed("macros", macro_table)
     facts = timed("extract", lambda: engine.extract(text, language, used))
     facts = timed("pack", lambda: unpack(pack(facts)))
-    timed("words", lambda: index.prepared(path, text, facts, Words()))
+    timed("words", lambda: index.prepared(path, text, facts, WordNormalizer()))
     timed("highlight", lambda: highlight.spans(text, language))
     return seconds, [
         f.message

@@ -16,7 +16,7 @@ from concordance.facts import schema
 from concordance.facts.codec import PUBLIC, PublicNames, TestedFiles, clusters_from, cycles_from, standings_from
 from concordance.facts.fulltext.index import shelves
 from concordance.facts.links.bridge_rows import bridges_from
-from concordance.facts.links.graph import Graph, unpacked_pairs
+from concordance.facts.links.graph import LinkGraph, unpacked_pairs
 from concordance.facts.read import Facts
 from concordance.facts.store_delta import untimed
 from concordance.link.python.exports import said_from
@@ -104,7 +104,7 @@ def _passed(facts: Facts, names: dict[int, str]) -> dict[str, Any]:
     def named(identity: int) -> str:
         return names.get(identity, f"nothing: {identity}")
 
-    graph = Graph(facts.passed("graph"))
+    graph = LinkGraph(facts.passed("graph"))
     users = {names[one]: sorted((named(user), way) for user, way in graph.users(one)) for one in names}
     tested = TestedFiles(facts.passed("tests"))
     bases = {base: path for base, path, *_ in facts.bases()}

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from bench.stored import dump as dump
-from concordance.base.model import Entry
+from concordance.base.model import ListedFile
 from concordance.facts.integrity import checksums
 from concordance.facts.read import Facts
-from concordance.facts.records import Reading
+from concordance.facts.records import ExtractedFile
 from concordance.workflow.stages import extract
 
 TREE = Path(__file__).parent.parent
@@ -156,7 +156,7 @@ def bound() -> None:
                 raise OSError(ctypes.get_errno(), "prctl")
 
 
-def read_or_die(job: extract.Job, entries: list[Entry]) -> list[Reading]:
+def read_or_die(job: extract.Job, entries: list[ListedFile]) -> list[ExtractedFile]:
     """Reads files as the program does, but for those whose names say what befalls their readers."""
     for entry in entries:
         name = entry.path.rpartition("/")[2]

@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from concordance.base.config import Config
-from concordance.base.model import Entry, unpacked
+from concordance.base.model import ListedFile, unpacked
 from concordance.extract.cfamily import macros
 from concordance.facts import schema
 from concordance.facts.codec import PUBLIC, TestedFiles, clusters_from, cycles_from, standings_from, unpack_links
 from concordance.facts.links.bridge_rows import bridges_from
-from concordance.facts.links.graph import Graph, unpacked_pairs
+from concordance.facts.links.graph import LinkGraph, unpacked_pairs
 from concordance.facts.links.rows import LinkedFile
 from concordance.facts.read import Facts
-from concordance.facts.records import Linkable, Reading
-from concordance.facts.write import Writer
-from concordance.link.cfamily.resident_tables import Kept
+from concordance.facts.records import ExtractedFile, Linkable
+from concordance.facts.write import StoreWriter
+from concordance.link.cfamily.resident_tables import CFamilyState
 from concordance.link.linker import Linker
 from concordance.workflow.stages import bridges as stages_bridges
 from concordance.workflow.stages import extract, public_names
@@ -51,10 +51,10 @@ class Book:
     def __init__(self, home: Path, files: Mapping[str, str], keeps: bool = True) -> None:
         """`keeps`: as in a process that stays, what can be is kept from one edit to the next."""
         self.home, self.root, self.keeps = home, home / "repo", keeps
-        self.tables: Kept | None = None
+        self.tables: CFamilyState | None = None
         self.rows: list[Linkable] | None = None
         self.files: dict[str, str] = {}
-        self.known: dict[tuple[str, str], Reading] = {}
+        self.known: dict[tuple[str, str], ExtractedFile] = {}
         self.linked: set[str] = set()  # by the last edit
         self.moved: dict[int, int] = {}
         (home / "scratch").mkdir(parents=True)
@@ -95,14 +95,14 @@ class Book:
                 (self.root / path).write_text(text)
         self.files = dict(files)
 
-    def _read(self, path: str, text: str) -> Reading:
+    def _read(self, path: str, text: str) -> ExtractedFile:
         if (path, text) not in self.known:
-            entry = Entry(path, len(text.encode()), 1)
+            entry = ListedFile(path, len(text.encode()), 1)
             self.known[path, text] = extract.of_bytes(self.job, entry, text.encode())[0]
         return self.known[path, text]
 
     def _bring_up(self, folder: Path, changed: Mapping[str, str], gone: set[str], fresh: bool) -> None:
-        writer = Writer(str(folder), fresh, self.rows if not fresh else None)
+        writer = StoreWriter(str(folder), fresh, self.rows if not fresh else None)
         try:
             writer.put(self._read(path, text) for path, text in changed.items())
             for path in gone:
@@ -151,7 +151,7 @@ def said(folder: Path) -> dict[str, list[Any]]:
             rows = zip(unpacked(one.use), unpacked(one.target), one.trust, one.by, strict=True)
             links += [(path, use, names[to], trust, one.resolvers[by]) for use, to, trust, by in rows]
             links += [(path, "imports", one.imports, named, resolved)]
-        graph = Graph(facts.passed("graph"))
+        graph = LinkGraph(facts.passed("graph"))
         tests = TestedFiles(facts.passed("tests"))
         passes: list[Any] = [("pair", names[a], names[b], n) for a, b, n in unpacked_pairs(facts.passed("pairs"))]
         passes += [("load", names[a], names[b]) for a, b, _ in unpacked_pairs(facts.passed("loads"))]

@@ -16,7 +16,7 @@ import tree_sitter_yaml
 from program import concord, git
 
 from concordance.base.config import Book
-from concordance.render.summary import Compared
+from concordance.render.summary import BookDifference
 from concordance.workflow import builds
 
 ROOT = Path(__file__).parent.parent
@@ -31,7 +31,7 @@ def _times(out: Path) -> dict[str, int]:
     return found
 
 
-def _checked(repo: Path, wishes: Book | None = None, folder: str = "docs") -> Compared:
+def _checked(repo: Path, wishes: Book | None = None, folder: str = "docs") -> BookDifference:
     """What `check` finds; it is checked that it touches nothing."""
     out = repo / folder
     before, times = books.contents(out), _times(out)

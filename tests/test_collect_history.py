@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from concordance.base.model import Change
+from concordance.base.model import FileHistory
 from concordance.collect.history import History, history
 
 START = 1_700_000_000
@@ -46,7 +46,7 @@ def commit(folder: Path, at: int, *paths: str, author: str = "Ada") -> None:
     git(folder, "commit", "-q", "--allow-empty", "-m", "change", author=author, at=START + at)
 
 
-def changes(folder: Path) -> dict[str, Change]:
+def changes(folder: Path) -> dict[str, FileHistory]:
     return {change.path: change for change in read(folder).changes}
 
 
@@ -62,8 +62,8 @@ def test_counts_authors_and_times(repo: Path) -> None:
     found = read(repo)
     assert (found.commits, found.note) == (4, "")
     assert found.changes == (
-        Change("a", 3, (("Bob", 2), ("Ada", 1)), START + 1, START + 3, ()),
-        Change("b", 1, (("Ada", 1),), START + 1, START + 1, ()),
+        FileHistory("a", 3, (("Bob", 2), ("Ada", 1)), START + 1, START + 3, ()),
+        FileHistory("b", 1, (("Ada", 1),), START + 1, START + 1, ()),
     )
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from concordance.base.errors import NoPermission, NotARepository, ToolFailed, UnknownRevision, Unreadable, UserError
-from concordance.base.model import Entry, Skip
+from concordance.base.model import ListedFile, Skip
 from concordance.collect import history, line_diff, subprocesses, walk
 
 NOBODY = 65534
@@ -64,7 +64,7 @@ def paths(folder: Path) -> list[str]:
     return [entry.path for entry in walk.walk(str(folder))]
 
 
-def by_path(folder: Path) -> dict[str, Entry]:
+def by_path(folder: Path) -> dict[str, ListedFile]:
     return {entry.path: entry for entry in walk.walk(str(folder))}
 
 
@@ -85,7 +85,7 @@ def test_size_and_time(repo: Path) -> None:
     os.utime(repo / "a.py", ns=(1, 123_456_789_000_000_001))
     (entry,) = walk.walk(str(repo))
     found = (repo / "a.py").stat()
-    assert entry == Entry("a.py", 5, 123_456_789_000_000_001, altered=found.st_ctime_ns, inode=found.st_ino)
+    assert entry == ListedFile("a.py", 5, 123_456_789_000_000_001, altered=found.st_ctime_ns, inode=found.st_ino)
 
 
 def test_deleted_from_the_work_tree_is_left_out(repo: Path) -> None:
@@ -258,7 +258,7 @@ def test_folders_500_deep(tmp_path: Path, in_git: bool) -> None:
     deep = "/".join(["d"] * 500)
     write(tmp_path, f"{deep}/a")
     assert paths(tmp_path) == [f"{deep}/a"]
-    assert walk.read(str(tmp_path), Entry(f"{deep}/a", 2, 0)) == b"x\n"
+    assert walk.read(str(tmp_path), ListedFile(f"{deep}/a", 2, 0)) == b"x\n"
 
 
 def test_a_path_longer_than_the_system_takes_is_in_the_ledger(tmp_path: Path) -> None:
@@ -335,7 +335,7 @@ def test_a_folder_that_became_a_link(repo: Path, tmp_path: Path) -> None:
     (repo / "folder").symlink_to("/etc")
     assert paths(repo) == ["a", "folder"]
     with pytest.raises(Unreadable, match="folder/passwd"):
-        walk.read(str(repo), Entry("folder/passwd", 1, 1))
+        walk.read(str(repo), ListedFile("folder/passwd", 1, 1))
 
 
 @pytest.mark.parametrize("in_git", [False, True])
@@ -350,7 +350,7 @@ def test_special_files(tmp_path: Path, in_git: bool) -> None:
     assert list(entries) == ["pipe", "regular"]
     assert (entries["pipe"].skip, entries["pipe"].note) == (Skip.UNREADABLE, "a named pipe")
     with pytest.raises(Unreadable, match="no longer a regular file"):
-        walk.read(str(tmp_path), Entry("pipe", 1, 1))
+        walk.read(str(tmp_path), ListedFile("pipe", 1, 1))
 
 
 def test_a_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -365,19 +365,19 @@ def test_a_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_reading(tmp_path: Path) -> None:
     write(tmp_path, "sub/a", text="0123456789")
-    root, entry = str(tmp_path), Entry("sub/a", 10, 0)
+    root, entry = str(tmp_path), ListedFile("sub/a", 10, 0)
     assert walk.read(root, entry) == b"0123456789"
     assert walk.read(root, entry, 4) == b"0123"
     with pytest.raises(Unreadable) as caught:
-        walk.read(root, Entry("sub/gone", 1, 1))
+        walk.read(root, ListedFile("sub/gone", 1, 1))
     assert (caught.value.path, caught.value.reason) == ("sub/gone", "No such file or directory")
     (tmp_path / "link").symlink_to("sub/a")
     with pytest.raises(Unreadable, match="symbolic link"):
-        walk.read(root, Entry("link", 1, 1))
+        walk.read(root, ListedFile("link", 1, 1))
     with pytest.raises(Unreadable, match="sub"):
-        walk.read(root, Entry("sub", 1, 1))
+        walk.read(root, ListedFile("sub", 1, 1))
     with pytest.raises(Unreadable):
-        walk.read(root, Entry("nul\0byte", 1, 1))
+        walk.read(root, ListedFile("nul\0byte", 1, 1))
 
 
 # Bad input

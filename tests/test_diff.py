@@ -17,10 +17,10 @@ from concordance.base.config import Config
 from concordance.base.errors import NotARepository, UnknownRevision, UserError
 from concordance.collect import revisions
 from concordance.extract import engine
-from concordance.query.diff.dependencies import Need, Web, cycles_turned, files_turned, folders_turned
-from concordance.query.diff.moves import Gone, alike_content, elsewhere, same_content
+from concordance.query.diff.dependencies import DependencyGraph, Need, cycles_turned, files_turned, folders_turned
+from concordance.query.diff.moves import RemovedSymbols, alike_content, elsewhere, same_content
 from concordance.query.diff.symbol_pairs import differs, paired
-from concordance.query.diff.symbols import Part, digests, parts
+from concordance.query.diff.symbols import ComparableSymbol, digests, parts
 from concordance.workflow import builds
 
 Row = dict[str, Any]
@@ -349,7 +349,7 @@ def test_odd_files(repo: Path) -> None:
 # --- the rules, one by one
 
 
-def made(path: str, text: str, language: str = "python") -> list[Part]:
+def made(path: str, text: str, language: str = "python") -> list[ComparableSymbol]:
     return parts(path, language, engine.extract(text, language, {} if language == "cpp" else None), text, frozenset())
 
 
@@ -398,7 +398,7 @@ def found(before: dict[str, str], after: dict[str, str]) -> tuple[set[str], set[
     gone = []
     for path in sorted(before.keys() | after.keys()):
         one = paired(made(path, before.get(path, "")), made(path, after.get(path, "")))
-        gone.append(Gone(one.removed, one.added))
+        gone.append(RemovedSymbols(one.removed, one.added))
     result = elsewhere(gone, {})
     told = [
         {f"{a.path}#{a.qualified} {b.path}#{b.qualified}" for a, b in rows} for rows in (result.moved, result.renamed)
@@ -450,13 +450,13 @@ def test_renamed_files() -> None:
 
 
 def test_cycles_that_grow_and_fall_apart() -> None:
-    def web(*edges: str) -> Web:
+    def web(*edges: str) -> DependencyGraph:
         loads: dict[str, list[str]] = {}
         for edge in edges:
             loads.setdefault(edge[0], []).append(edge[1])
-        return Web({one: {to: Need(1, False) for to in targets} for one, targets in loads.items()}, loads)
+        return DependencyGraph({one: {to: Need(1, False) for to in targets} for one, targets in loads.items()}, loads)
 
-    def turned(before: Web, after: Web) -> list[tuple[bool, tuple[str, ...], tuple[str, ...]]]:
+    def turned(before: DependencyGraph, after: DependencyGraph) -> list[tuple[bool, tuple[str, ...], tuple[str, ...]]]:
         return [(one.gained, one.members, one.before) for one in cycles_turned(before, after, {})]
 
     ring, grown = web("ab", "ba"), web("ab", "bc", "ca")

@@ -245,8 +245,8 @@ def test_what_is_done_without_workers_is_bounded() -> None:
     before = resource.getrlimit(resource.RLIMIT_AS)
     good, endless, large, last = pool.here(_hostile, ["good", "endless", "large", "last"], 0.05)
     assert (good, last) == ("good", "last")
-    assert isinstance(endless, pool.Failed)
-    assert isinstance(large, pool.Failed)
+    assert isinstance(endless, pool.FailedItem)
+    assert isinstance(large, pool.FailedItem)
     assert (endless.item, endless.reason) == ("endless", "its reader did not end within 0 s")
     assert (large.item, large.reason) == ("large", "its reader failed: MemoryError: ")
     assert resource.getrlimit(resource.RLIMIT_AS) == before

@@ -18,8 +18,8 @@ from concordance.base.blocks import (
     Block,
     Cite,
     Code,
+    Diagram,
     Doc,
-    Graph,
     Heading,
     Item,
     Items,
@@ -113,7 +113,7 @@ def test_every_page_of_the_sample_is_whole(sample: Path) -> None:
 def test_every_diagram_is_drawn(sample: Path) -> None:
     index, addresses = webpages.opened(sample)
     for _, page in webpages.pages(index):
-        graphs = sum(isinstance(block, Graph) for block in page.blocks)
+        graphs = sum(isinstance(block, Diagram) for block in page.blocks)
         if graphs:
             assert html.render(page, addresses).html.count('<figure class="graph">') == graphs
     index.facts.close()
@@ -216,7 +216,7 @@ def _everywhere(text: str) -> list[Block]:
     return [
         Heading(2, pieces), Heading(3, [text], text), Text(pieces), Items([Item(pieces, (), text)]), Code(text, text),
         Table([text], [[pieces]]), Quote([Doc([text, ref, text])]), Doc([ref, text]), Doc(authors(text, "python")),
-        Graph(nodes, [("1", "2", text), ("2", "2", text), ("2", "1", "")]),
+        Diagram(nodes, [("1", "2", text), ("2", "2", text), ("2", "1", "")]),
     ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import program
 import pytest
 from program import git, write
 
-from concordance.base.blocks import Doc, Graph, Heading, Item, Items, Line, Mono, Node, Page, Ref, Table, Text, To
+from concordance.base.blocks import Diagram, Doc, Heading, Item, Items, Line, Mono, Node, Page, Ref, Table, Text, To
 from concordance.base.characters import HIDDEN, visible
 from concordance.base.config import Book
 from concordance.query.markup import markdown as shown_doc
@@ -114,7 +114,7 @@ def test_blocks(evil: str) -> None:
     ] + [
         Heading(2, [evil]), Text([tree, evil, tree]), Items([Item([Mono(evil)], [Doc(shown_doc(evil, "python"))])]),
         Text([Line("a.py", 1, 2, evil)]), Table(["a"], [[[evil, Mono(evil), tree]]]), Doc(shown_doc(f"{evil}\n\n{evil}", "markdown")),
-        Graph((Node(evil, evil, evil), Node("b", f'"] --> x["{evil}', "")), ((evil, "b", evil),)),
+        Diagram((Node(evil, evil, evil), Node("b", f'"] --> x["{evil}', "")), ((evil, "b", evil),)),
     ]  # fmt: skip
     text = markdown.render(Page(Ref(To.FILE, "a.py"), ["Title ", evil], blocks), addresses).text
     harmless("a.py_docs.md", text)

@@ -15,7 +15,7 @@ from program import SAMPLE, age, ask, concord, dump, remove_store, write
 
 from concordance.base.config import Book, Config
 from concordance.base.errors import StoreBroken, UserError
-from concordance.base.progress import Summary
+from concordance.base.progress import BuildSummary
 from concordance.facts.cache import Cache
 from concordance.facts.fulltext import index
 from concordance.facts.integrity import checksums
@@ -25,7 +25,7 @@ from concordance.workflow import builds
 from concordance.workflow.pipeline import Build
 
 
-def run(folder: Path) -> Summary:
+def run(folder: Path) -> BuildSummary:
     return Build(str(folder), Config(jobs=1)).run()
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from concordance.link.cfamily import linker, resident_tables
-from concordance.link.cfamily.include_graph import Reach
-from concordance.link.cfamily.scopes import MACRO, Entry, Home
-from concordance.link.cfamily.symbol_table import Table
-from concordance.link.world import World
+from concordance.link.cfamily.include_graph import IncludeGraph
+from concordance.link.cfamily.scopes import MACRO, CScope, ScopeMember
+from concordance.link.cfamily.symbol_table import SymbolTable
+from concordance.link.world import LinkWorld
 from tests.madeup import Repository
 from tests.relinked import Book
 
@@ -38,19 +38,19 @@ LINES = (
 )  # fmt: skip
 
 
-def laid_out(table: Table) -> dict[str, Any]:
+def laid_out(table: SymbolTable) -> dict[str, Any]:
     """All of a table in plain values, with homes by their ways from the root."""
     label: dict[int, str] = {}
     found: dict[str, Any] = {}
 
-    def entries(some: dict[str, Entry]) -> dict[str, Any]:
+    def entries(some: dict[str, ScopeMember]) -> dict[str, Any]:
         for entry in some.values():
             assert entry.groups is None
             assert not entry.ids
             assert not entry.files or entry.files == sum(1 << one for one in {code >> 20 for code in entry.codes})
         return {name: (entry.kind, list(entry.codes)) for name, entry in some.items()}
 
-    def walk(home: Home, way: str) -> None:
+    def walk(home: CScope, way: str) -> None:
         if id(home) in label:
             return
         label[id(home)] = way
@@ -85,20 +85,20 @@ def laid_out(table: Table) -> dict[str, Any]:
     return found
 
 
-def checked(real: Callable[..., resident_tables.Kept | None], told: list[bool]) -> Callable[..., resident_tables.Kept | None]:
+def checked(real: Callable[..., resident_tables.CFamilyState | None], told: list[bool]) -> Callable[..., resident_tables.CFamilyState | None]:
     """`renewed`, whose tables are compared with new ones."""
 
-    def renewed(world: World, kept: resident_tables.Kept, before: Any) -> resident_tables.Kept | None:
+    def renewed(world: LinkWorld, kept: resident_tables.CFamilyState, before: Any) -> resident_tables.CFamilyState | None:
         found = real(world, kept, before)
         told.append(found is not None)
         if found is not None:
             numbers = [n for n, row in enumerate(world.files) if row.language in linker.C_FAMILY and row.size]
             known, world.included = world.included, {}
-            reach = Reach.of(world, numbers)
+            reach = IncludeGraph.of(world, numbers)
             world.included = known
             assert (found.reach.included, found.reach.headers) == (reach.included, reach.headers)
             assert [found.reach.seen(n) for n in numbers] == [reach.seen(n) for n in numbers]
-            new, old = laid_out(Table(world, numbers, reach.headers)), laid_out(found.table)
+            new, old = laid_out(SymbolTable(world, numbers, reach.headers)), laid_out(found.table)
             for part in new.keys() | old.keys():
                 assert old.get(part) == new.get(part), part
         return found

@@ -21,7 +21,7 @@ from program import age, ask, build, concord, dump, write
 from concordance.base.errors import StoreBroken
 from concordance.extract import engine
 from concordance.facts.fulltext.index import TextWriter, astray, prepared, shelves
-from concordance.facts.fulltext.words import Words
+from concordance.facts.fulltext.words import WordNormalizer
 
 STOPPING = Path(__file__).with_name("stopping.py")
 ONLY_FIRST = {"the store would be renamed", "the index would be placed", "the index is placed", "the notes of pages would be renamed"}
@@ -171,9 +171,9 @@ def test_a_file_that_came_and_went_around_a_kill(folder: Path) -> None:
 
 
 def _all(shelf: Any) -> list[Any]:
-    from concordance.facts.fulltext.index import Wanted
+    from concordance.facts.fulltext.index import FieldQuery
 
-    return list(shelf.files([Wanted("body", (word,), 1.0) for word in ("def", "ephemer", "tree", "import")], "", 100))
+    return list(shelf.files([FieldQuery("body", (word,), 1.0) for word in ("def", "ephemer", "tree", "import")], "", 100))
 
 
 def test_a_change_that_was_taken_back_around_a_kill(folder: Path) -> None:
@@ -213,7 +213,7 @@ def _indexed(home: Path, store: str | None, after: str, *paths: str) -> TextWrit
     writer = TextWriter(str(home), store)
     for path in paths:
         facts = engine.extract("x = 1\n", "python")
-        writer.put(path, "source", 6, prepared(path, "x = 1\n", facts, Words()))
+        writer.put(path, "source", 6, prepared(path, "x = 1\n", facts, WordNormalizer()))
     writer.finish(after)
     writer.place_it()
     return writer

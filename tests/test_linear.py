@@ -18,7 +18,7 @@ import concordance.query
 from concordance.extract import bridges, engine, languages, rules
 from concordance.extract.text import highlight
 from concordance.query.patterns import of_language, shown
-from concordance.query.patterns.file_view import Seen
+from concordance.query.patterns.file_view import PatternFile
 
 SIZE = 12_000  # characters: a linear pattern takes about a millisecond for so many, a quadratic one 0.1 s and more
 SECONDS = 0.04  # of processor time
@@ -98,7 +98,7 @@ def seconds(pattern: re.Pattern[Any], text: str, anchored: bool) -> float:
 
 def is_anchored(module: ModuleType, name: str) -> bool:
     """True if a module asks a pattern only whether it fits at one place, as all do that look at beginnings of lines."""
-    if module.__name__.startswith(Seen.__module__.rpartition(".")[0]):
+    if module.__name__.startswith(PatternFile.__module__.rpartition(".")[0]):
         return name not in ("_WORD", "_MAKES", "_FILLS", "_EMPTY", "_RAII")
     with open(str(module.__file__), encoding="utf-8") as file:
         asked = re.findall(rf"\b{name}\.(\w+)\(", file.read())
@@ -192,7 +192,7 @@ def test_patterns_of_costly_texts_are_found_in_linear_time(language: str, text: 
     """As for reading; the facts do not matter."""
     facts = engine.extract("a\n", language)
     began = time.process_time()
-    list(shown(Seen(facts, "a", text.split("\n")), of_language(language)))
+    list(shown(PatternFile(facts, "a", text.split("\n")), of_language(language)))
     assert time.process_time() - began < 1
 
 

@@ -9,7 +9,7 @@ import pytest
 import concordance
 from concordance.base.blocks import Ref, Table, To
 from concordance.base.errors import UserError
-from concordance.query.index.file_model import About
+from concordance.query.index.file_model import FileModel
 from concordance.query.index.repository import Index
 from concordance.query.operators import has, names, operator
 from concordance.query.pages import operator as pages
@@ -161,6 +161,6 @@ def test_no_path_says_what_was_searched(index: Index) -> None:
 
 
 def test_a_file_says_what_crosses(index: Index) -> None:
-    refs = [p for p in pieces_of(across(About(index, "native/twice.cpp"))) if isinstance(p, Ref)]
+    refs = [p for p in pieces_of(across(FileModel(index, "native/twice.cpp"))) if isinstance(p, Ref)]
     assert Ref(To.OPERATOR, "aten::twice", "", "aten::twice") in refs
-    assert across(About(index, "plain.py")) == []
+    assert across(FileModel(index, "plain.py")) == []

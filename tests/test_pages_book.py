@@ -10,7 +10,21 @@ from pathlib import Path
 import pytest
 
 import concordance
-from concordance.base.blocks import Block, Cite, Graph, Heading, Items, Page, Piece, Quote, Ref, Strong, Table, Text, To
+from concordance.base.blocks import (
+    Block,
+    Cite,
+    Diagram,
+    Heading,
+    Items,
+    Page,
+    Piece,
+    Quote,
+    Ref,
+    Strong,
+    Table,
+    Text,
+    To,
+)
 from concordance.extract.ruleset import rules
 from concordance.query.book import glossary
 from concordance.query.book.chapters import GLOSSARY, NAMES, PATHS, in_order, plan
@@ -147,7 +161,7 @@ def test_the_front_page(forest: Index) -> None:
     assert shown(page.title) == "Comprehensive Book: Forest"
     said = "\n".join(texts(page.blocks))
     assert "What others stand on comes first" in said and "“Trees of many kinds.”" in said
-    assert any(isinstance(block, Graph) for block in page.blocks)
+    assert any(isinstance(block, Diagram) for block in page.blocks)
     listed = [ref.path for ref in refs(page.blocks) if ref.to == To.BOOK]
     assert set(book.subjects(forest)) - {""} == set(listed)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import concordance
-from concordance.base.blocks import Block, Cite, Graph, Heading, Items, Mono, Page, Piece, Quote, Ref, Table, Text, To
+from concordance.base.blocks import Block, Cite, Diagram, Heading, Items, Mono, Page, Piece, Quote, Ref, Table, Text, To
 from concordance.query.descriptions import describe
 from concordance.query.descriptions.document_opening import opening
 from concordance.query.descriptions.guide_entries import entry
@@ -301,7 +301,7 @@ def test_how_parts_depend(folder: Path) -> None:
         "pytest.ini": "[pytest]\n", "CODEOWNERS": "pkg/ @trees\n",
     })  # fmt: skip
     (page,) = _folder_page(index, "pkg")
-    graph = next(block for block in page.blocks if isinstance(block, Graph))
+    graph = next(block for block in page.blocks if isinstance(block, Diagram))
     assert ("high.py", "low.py", "1") in graph.edges
     said = "\n".join(texts(page.blocks))
     assert "Used by 1 file outside of it: tests (1)." in said

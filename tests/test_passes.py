@@ -15,7 +15,16 @@ from concordance.base.model import Category
 from concordance.collect.line_diff import changed_lines
 from concordance.extract.engine import extract
 from concordance.extract.test_detection import places
-from concordance.facts.links.graph import RUNS, Graph, Way, edge, joined, packed_edges, packed_pairs, unpacked_pairs
+from concordance.facts.links.graph import (
+    RUNS,
+    EdgeKind,
+    LinkGraph,
+    edge,
+    joined,
+    packed_edges,
+    packed_pairs,
+    unpacked_pairs,
+)
 from concordance.passes import test_reach
 from concordance.passes.clusters import clusters
 from concordance.passes.cycles import components
@@ -24,8 +33,8 @@ from concordance.passes.rank import ranks
 from concordance.query.index.file_graph import Band, Layer, folder_edges
 from concordance.query.index.file_graph import clusters as named_clusters
 from concordance.query.index.reachability import reached, starts_in
-from concordance.query.index.test_commands import Runners, cmake_commands, cmake_target
-from concordance.query.index.updates.reads import Reads
+from concordance.query.index.test_commands import TestCommands, cmake_commands, cmake_target
+from concordance.query.index.updates.reads import ReadRecorder
 
 # --- what is a test
 
@@ -59,26 +68,26 @@ def test_what_is_a_test(language: str, path: str, text: str, names: list[str]) -
 
 def test_the_graph_gives_users_and_walks_back() -> None:
     parts = [
-        packed_edges([edge(5, 7, Way.CALLS), edge(7, 9, Way.READS), edge(5, 8, Way.TYPES)]),
-        packed_edges([edge(9, 11, Way.ASKS), edge(5, 7, Way.CALLS)]),
+        packed_edges([edge(5, 7, EdgeKind.CALLS), edge(7, 9, EdgeKind.READS), edge(5, 8, EdgeKind.TYPES)]),
+        packed_edges([edge(9, 11, EdgeKind.ASKS), edge(5, 7, EdgeKind.CALLS)]),
     ]
-    graph = Graph(joined(parts, 12))
+    graph = LinkGraph(joined(parts, 12))
     assert len(graph) == 5
-    assert sorted(set(graph.users(5))) == [(7, Way.CALLS), (8, Way.TYPES)]
+    assert sorted(set(graph.users(5))) == [(7, EdgeKind.CALLS), (8, EdgeKind.TYPES)]
     assert graph.users(99) == []
     walk = graph.back([5], RUNS, frozenset(), 10, 1000)
     assert walk.whole
-    assert walk.steps == {5: (0, 0, 0), 7: (1, 5, Way.CALLS), 9: (2, 7, Way.READS), 11: (3, 9, Way.ASKS)}
-    assert graph.back([5], RUNS, frozenset({int(Way.TYPES)}), 1, 1000).steps.keys() == {5, 7, 8}
+    assert walk.steps == {5: (0, 0, 0), 7: (1, 5, EdgeKind.CALLS), 9: (2, 7, EdgeKind.READS), 11: (3, 9, EdgeKind.ASKS)}
+    assert graph.back([5], RUNS, frozenset({int(EdgeKind.TYPES)}), 1, 1000).steps.keys() == {5, 7, 8}
     assert not graph.back([5], RUNS, frozenset(), 10, 1).whole
-    twice = Graph(joined([packed_edges([edge(1, 3, Way.LOADS), edge(2, 3, Way.MAKES), edge(3, 4, Way.CALLS)])], 9))
-    assert 4 in twice.back([1, 2], RUNS, frozenset({int(Way.LOADS)}), 10, 1000).steps  # it is gone on from by MAKES
-    assert Graph(b"").users(1) == []
+    twice = LinkGraph(joined([packed_edges([edge(1, 3, EdgeKind.LOADS), edge(2, 3, EdgeKind.MAKES), edge(3, 4, EdgeKind.CALLS)])], 9))
+    assert 4 in twice.back([1, 2], RUNS, frozenset({int(EdgeKind.LOADS)}), 10, 1000).steps  # it is gone on from by MAKES
+    assert LinkGraph(b"").users(1) == []
 
 
 def test_the_graph_between_files() -> None:
-    edges = [edge(11, 2, Way.CALLS), edge(12, 2, Way.CALLS), edge(12, 3, Way.READS), edge(13, 12, Way.CALLS), edge(3, 2, Way.CALLS)]
-    graph = Graph(joined([packed_edges(edges)], 20))
+    edges = [edge(11, 2, EdgeKind.CALLS), edge(12, 2, EdgeKind.CALLS), edge(12, 3, EdgeKind.READS), edge(13, 12, EdgeKind.CALLS), edge(3, 2, EdgeKind.CALLS)]
+    graph = LinkGraph(joined([packed_edges(edges)], 20))
     pairs = graph.files([1, 10])
     assert pairs == [(1, 10, 3)]
     assert unpacked_pairs(packed_pairs(pairs)) == pairs
@@ -384,7 +393,7 @@ def test_files_that_changed_together_are_related(folder: Path) -> None:
 def _command(folder: Path, files: dict[str, str], path: str, language: str, name: str) -> str:
     program.write(folder, files)
     paths = [str(found.relative_to(folder)) for found in folder.rglob("*") if found.is_file()]
-    return Runners(str(folder), paths, Reads()).command(path, language, name)
+    return TestCommands(str(folder), paths, ReadRecorder()).command(path, language, name)
 
 
 MAIN = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_b(self): pass\n\n\nif __name__ == '__main__':\n    {}\n"

@@ -13,7 +13,7 @@ import pytest
 
 from concordance.extract.engine import extract
 from concordance.query.patterns import of_language, shown
-from concordance.query.patterns.file_view import Seen, Shown
+from concordance.query.patterns.file_view import PatternFile, PatternPlace
 
 CASES = sorted((cases.HOME / "patterns").glob("*.md"))
 _FENCE = re.compile(r"^(`{3,})[ \t]*(\S*)[ \t]*(\S*)[ \t]*\n(.*?)^\1[ \t]*$", re.M | re.S)
@@ -31,7 +31,7 @@ def _examples() -> list[tuple[str, str, str, list[str]]]:
     return found
 
 
-def _said(row: Shown, names: list[str]) -> str:
+def _said(row: PatternPlace, names: list[str]) -> str:
     name = names[row.place] if row.place >= 0 else row.name
     return f"{name}{f' ({row.words})' if row.words else ''} {row.line}"
 
@@ -40,7 +40,7 @@ def _said(row: Shown, names: list[str]) -> str:
 def test_patterns(language: str, name: str, text: str, expected: list[str]) -> None:
     facts = extract(text, language)
     names = [cases.qualified(symbol) for symbol in facts.symbols]
-    rows = shown(Seen(facts, name, text.split("\n")), of_language(language))
+    rows = shown(PatternFile(facts, name, text.split("\n")), of_language(language))
     found = [f"{pattern}: {', '.join(_said(row, names) for row in some)}" for pattern, some in rows]
     assert sorted(found) == sorted(expected)
 

@@ -10,7 +10,7 @@ from program import concord, git, write
 
 from concordance.base import confined_folder
 from concordance.base.errors import Unreadable
-from concordance.base.model import Entry
+from concordance.base.model import ListedFile
 from concordance.collect import own_output, walk
 from concordance.facts.read import Facts
 from concordance.render import manifest
@@ -71,7 +71,7 @@ def test_a_pipe_for_settings_is_named(repo: Path) -> None:
 def test_pieces_of_what_has_become_a_pipe(folder: Path) -> None:
     _pipe(folder / "a")
     with pytest.raises(Unreadable, match="no longer a regular file"):
-        list(walk.pieces(str(folder), Entry("a", 1, 0)))
+        list(walk.pieces(str(folder), ListedFile("a", 1, 0)))
 
 
 @pytest.mark.parametrize("name", [".gitignore", ".mailmap"])

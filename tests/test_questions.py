@@ -22,7 +22,7 @@ from concordance.api import COMMANDS, Repository
 from concordance.base import plugins
 from concordance.base.errors import UserError
 from concordance.base.model import FileFacts, Occurrences, Trust
-from concordance.facts.codec import Columns, Named
+from concordance.facts.codec import Columns, FileScopes
 
 FILES = {
     "pkg/__init__.py": 'from .core import Tree, grow as plant\nfrom .star import *\nfrom . import sub\n\n__all__ = ["Tree", "plant"]\n',
@@ -566,7 +566,7 @@ def test_to_import_it_costs_nothing() -> None:
 
 
 def test_names_are_unpacked_as_facts_are_packed() -> None:
-    assert Named._fields == FileFacts._fields
+    assert FileScopes._fields == FileFacts._fields
     assert Columns._fields == Occurrences._fields
 
 

@@ -20,13 +20,13 @@ from concordance.facts.store_delta import Aspect, untimed
 from concordance.query.folders import folders
 from concordance.query.index.census import Census
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import Shared
+from concordance.query.index.updates.reads import SharedProperty
 from concordance.query.index.updates.refresh import renew
 from concordance.query.index.updates.tables import digests
 from concordance.query.names import alphabet, shards
 from concordance.query.search.related_files import Neighbours
 from concordance.workflow.stages import pages
-from concordance.workflow.watch.watch import Current
+from concordance.workflow.watch.watch import CurrentBook
 
 # Edits that leave the files as many as they are, and those that give symbols other names and ids most of all.
 WHAT = (*("add", "drop", "rename") * 3, *("signature", "body", "top", "docstring", "exports", "bases", "decorate"),
@@ -54,7 +54,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], 
 
 
 def _tables(kind: type) -> list[str]:
-    return [name for name, one in vars(kind).items() if isinstance(one, cached_property | Shared) and name not in ASIDE]
+    return [name for name, one in vars(kind).items() if isinstance(one, cached_property | SharedProperty) and name not in ASIDE]
 
 
 def _all_made(index: Index) -> None:
@@ -120,7 +120,7 @@ def test_an_index_that_goes_on_is_a_new_one(
     chance, one = random.Random(seed), bench(seed)
     one.run([], False)  # puts the repository back
     desk = Desk(one.root, 10_000)
-    current = Current(str(one.root), None, Book, 1, quiet)
+    current = CurrentBook(str(one.root), None, Book, 1, quiet)
     current.update((), True)
     for _ in range(STEPS):
         what = chance.choice(WHAT)
@@ -178,7 +178,7 @@ def test_shards_that_go_on_are_new_ones(seed: int, monkeypatch: pytest.MonkeyPat
         changes = {}
         for one in {chance.choice([*sizes, name()]) for _ in range(chance.randrange(6))}:
             after = chance.choice((None, chance.randrange(1, 60)))
-            changes[one] = shards.Change(sizes.pop(one, None), after)
+            changes[one] = shards.NameChange(sizes.pop(one, None), after)
             sizes.update({one: after} if after is not None else {})
         ours.renew({one: change for one, change in changes.items() if change.before != change.after}, sizes)
         fresh = shards.Shards(sizes)

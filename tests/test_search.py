@@ -16,7 +16,7 @@ import concordance
 from concordance.api import Repository
 from concordance.base.errors import UserError
 from concordance.facts.fulltext import index
-from concordance.facts.fulltext.words import Words
+from concordance.facts.fulltext.words import WordNormalizer
 from concordance.query.search.finder import parse_filters
 
 FILES = {
@@ -371,7 +371,7 @@ def test_a_build_that_ends_early_leaves_nothing(repo: Path) -> None:
 
 
 def test_words() -> None:
-    words = Words()
+    words = WordNormalizer()
     assert words.of("HTTPServer_error") == "http server error httpservererror"
     assert words.of("getQuerysets of the 404 pages").split() == ["get", "queryset", "getqueryset", "404", "page"]
     assert words.of("b7b7df5f9c4e65a0d1f2e3c4b5a697 12345678") == " "

@@ -34,9 +34,9 @@ from concordance.render.site import files, openapi
 from concordance.serve import front_page, http_protocol
 from concordance.serve import server as serve_server
 from concordance.serve.http_api import answered
-from concordance.serve.messages import Found, Question, framed, next_question
-from concordance.serve.reader import Desk
-from concordance.serve.reader_pool import PAGE, SEARCH, Crew
+from concordance.serve.messages import Question, ReaderReply, framed, next_question
+from concordance.serve.reader import StoreReader
+from concordance.serve.reader_pool import PAGE, SEARCH, ReaderPool
 from concordance.workflow import builds
 from concordance.workflow.watch import server_processes
 
@@ -419,7 +419,7 @@ def test_pages_that_listen_lock_nobody_out(server: Server) -> None:
             client.close()
 
 
-async def _answered_by(server: serve_server.Web, silent: int, requests: int) -> tuple[bytes, int]:
+async def _answered_by(server: serve_server.Server, silent: int, requests: int) -> tuple[bytes, int]:
     """What a server says to the last of some requests on one connection while others are connected and silent, and how
     many of them are still connected afterwards."""
     until = asyncio.Event()
@@ -446,7 +446,7 @@ async def _answered_by(server: serve_server.Web, silent: int, requests: int) -> 
 
 
 def test_silent_connections_lock_nobody_out(tmp_path: Path) -> None:
-    server = serve_server.Web(str(tmp_path), str(tmp_path / "index.db"), lambda end: None, 0, "127.0.0.1", False, lambda word: None)
+    server = serve_server.Server(str(tmp_path), str(tmp_path / "index.db"), lambda end: None, 0, "127.0.0.1", False, lambda word: None)
     server._most = 8
     said, left = asyncio.run(_answered_by(server, 20, 1))
     assert said.startswith(b"HTTP/1.1 200 OK")
@@ -456,7 +456,7 @@ def test_silent_connections_lock_nobody_out(tmp_path: Path) -> None:
 def test_a_connection_ends_after_many_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serve_server, "REQUESTS", 3)
     for requests, stays in ((2, b"keep-alive"), (3, b"close")):
-        server = serve_server.Web(str(tmp_path), str(tmp_path / "index.db"), lambda end: None, 0, "127.0.0.1", False, lambda word: None)
+        server = serve_server.Server(str(tmp_path), str(tmp_path / "index.db"), lambda end: None, 0, "127.0.0.1", False, lambda word: None)
         said, _ = asyncio.run(_answered_by(server, 0, requests))
         assert b"Connection: " + stays in said
 
@@ -490,14 +490,14 @@ def test_headers_must_come_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_kept_is_bounded() -> None:
-    cache = serve_server.Cache(1000)
+    cache = serve_server.ReplyCache(1000)
     for number in range(50):
-        cache.put(str(number), Found(200, data=b"x" * 100))
-        cache.put(str(number), Found(200, data=b"y" * 100))
+        cache.put(str(number), ReaderReply(200, data=b"x" * 100))
+        cache.put(str(number), ReaderReply(200, data=b"y" * 100))
     assert cache.size == 1000
     assert cache.get("39") is None
     assert cache.get("49") is not None
-    cache.put("large", Found(200, data=b"z" * 5000))
+    cache.put("large", ReaderReply(200, data=b"z" * 5000))
     assert cache.get("large") is None
     assert cache.size <= 1000
 
@@ -628,7 +628,7 @@ def test_wrong_places_are_told(own: Path, tmp_path: Path) -> None:
 def test_a_build_leaves_the_front_page_that_a_reader_would_make(own: Path) -> None:
     builds.book(str(own), jobs=1)
     for live in (False, True):
-        desk = Desk(str(own), str(own / ".concordance"), partial(server_processes.wishes_of, str(own)), {}, live)
+        desk = StoreReader(str(own), str(own / ".concordance"), partial(server_processes.wishes_of, str(own)), {}, live)
         opened = desk.answer(Question("renew"))
         kept = front_page.kept(str(own), opened.version, live)
         assert kept is not None
@@ -642,7 +642,7 @@ def test_a_build_leaves_the_front_page_that_a_reader_would_make(own: Path) -> No
 
 def test_a_fault_of_ours_is_an_answer(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     builds.build(str(own), 1)
-    desk = Desk(str(own), str(own / ".concordance"), partial(server_processes.wishes_of, str(own)), {}, False)
+    desk = StoreReader(str(own), str(own / ".concordance"), partial(server_processes.wishes_of, str(own)), {}, False)
     assert desk.answer(Question("page", b"index.html")).status == 503
     desk.answer(Question("renew"))
 
@@ -665,10 +665,10 @@ def test_readers_do_what_goes_first_and_get_warm_one_after_the_other(tmp_path: P
             if question.about == "warm":
                 steps -= 1
             time.sleep(0.05 if question.what else 0)
-            end.sendall(framed(Found(max(0, steps) if question.about == "warm" else 200, version="1")))
+            end.sendall(framed(ReaderReply(max(0, steps) if question.about == "warm" else 200, version="1")))
 
     async def asked() -> None:
-        crew = Crew(2, reader, lambda version, paths: None, lambda word: None)
+        crew = ReaderPool(2, reader, lambda version, paths: None, lambda word: None)
         crew.start()
         pages = [asyncio.create_task(crew.ask(Question("page", b"page"), PAGE)) for _ in range(8)]
         await asyncio.sleep(0)
@@ -696,10 +696,10 @@ def test_commits_of_lines_are_kept_until_the_next_commit(tmp_path: Path) -> None
             with open(tmp_path / "log", "a") as log:
                 log.write(f"{question.about}\n")
             data = (tmp_path / "head").read_bytes() if question.about == "head" else question.what
-            end.sendall(framed(Found(200 if question.about != "warm" else 0, data=data, version="1")))
+            end.sendall(framed(ReaderReply(200 if question.about != "warm" else 0, data=data, version="1")))
 
     async def asked() -> None:
-        server = serve_server.Web(str(tmp_path), str(tmp_path / "store"), reader, 2, "localhost", False, lambda word: None)
+        server = serve_server.Server(str(tmp_path), str(tmp_path / "store"), reader, 2, "localhost", False, lambda word: None)
         server.crew.start()
         for head, times in (("one", 1), ("one", 1), ("two", 2), ("one", 2)):
             (tmp_path / "head").write_text(head)

@@ -23,7 +23,7 @@ from concordance.base.config import Book, Config, Note, Roots, cores
 from concordance.base.config_file import key_lines
 from concordance.base.errors import UserError
 from concordance.base.kinds import Category, Section
-from concordance.base.model import Entry, Skip
+from concordance.base.model import ListedFile, Skip
 from concordance.base.progress import quiet
 from concordance.collect.path_patterns import Patterns, chosen
 from concordance.extract import ruleset
@@ -320,8 +320,8 @@ def test_patterns_cost_little_however_they_are_made() -> None:
 
 
 def test_chosen() -> None:
-    entries = [Entry(path, 0, 0) for path in ("a.py", "gen/x/a.py", "gen/keep.py", "src/a.py", "src/gen/b.py")]
-    entries.append(Entry("src/sub", 0, 0, Skip.SUBMODULE))
+    entries = [ListedFile(path, 0, 0) for path in ("a.py", "gen/x/a.py", "gen/keep.py", "src/a.py", "src/gen/b.py")]
+    entries.append(ListedFile("src/sub", 0, 0, Skip.SUBMODULE))
     kept, left = chosen(entries, Config(include=("src/", "gen"), exclude=("gen/*", "!gen/keep.py", "sub/")))
     assert [entry.path for entry in kept] == ["gen/keep.py", "src/a.py", "src/gen/b.py"]
     assert left == {"": 1, "gen/*": 1, "sub/": 1}

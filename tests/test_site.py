@@ -15,7 +15,7 @@ from program import concord, write
 
 from concordance.base.errors import UserError
 from concordance.collect import walk
-from concordance.render.site.folder import Put, Tray
+from concordance.render.site.folder import SiteEntry, SiteFolder
 from concordance.workflow import builds
 
 
@@ -131,15 +131,15 @@ def test_a_folder_that_holds_other_things_is_left(folder: Path, tmp_path: Path) 
 def test_files_and_links_of_others_are_not_written_through(tmp_path: Path) -> None:
     out, elsewhere = tmp_path / "site", tmp_path / "elsewhere"
     elsewhere.mkdir()
-    tray = Tray(str(out))
+    tray = SiteFolder(str(out))
     tray.begin(["a.html"])
     assert tray.put("a.html", b"a")[1]
     assert not tray.put("a.html", b"a")[1]
-    tray.finish({"a.html": Put("", 1)})
+    tray.finish({"a.html": SiteEntry("", 1)})
     (out / "theirs.html").write_text("theirs")
     (out / "linked").symlink_to(elsewhere)
     (out / "link.html").symlink_to(elsewhere / "target.html")
-    tray = Tray(str(out))
+    tray = SiteFolder(str(out))
     for address in ("theirs.html", "linked/b.html", "link.html", "a.html/b.html"):
         with pytest.raises(UserError):
             tray.put(address, b"ours")
@@ -153,10 +153,10 @@ def test_a_list_that_somebody_made_up_removes_nothing_elsewhere(tmp_path: Path) 
     pages = {"../precious.txt": ["", 1], str(tmp_path / "precious.txt"): ["", 1], "linked/precious.txt": ["", 1]}
     write(out, {"manifest.json": json.dumps({"generator": "Concordance", "site": True, "pages": pages})})
     (out / "linked").symlink_to(tmp_path)
-    checksum = Tray(str(tmp_path / "other")).put("x", b"x")[0].checksum
+    checksum = SiteFolder(str(tmp_path / "other")).put("x", b"x")[0].checksum
     text = (out / "manifest.json").read_text().replace('""', json.dumps(checksum))
     (out / "manifest.json").write_text(text)
-    Tray(str(out)).finish({})
+    SiteFolder(str(out)).finish({})
     assert (tmp_path / "precious.txt").exists()
 
 

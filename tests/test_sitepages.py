@@ -11,7 +11,7 @@ import webpages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from concordance.base.blocks import Graph, Page, Plot, Ref, Table, Text, Tile, To, Treemap
+from concordance.base.blocks import Diagram, Page, Plot, Ref, Table, Text, Tile, To, Treemap
 from concordance.base.config import Book, Config
 from concordance.query.index import history as index_history
 from concordance.query.index.repository import Index
@@ -186,13 +186,13 @@ def test_classes_are_drawn_on_the_site_alone(folder: Path) -> None:
     (folder / "a.py").write_text("class A: pass\nclass B(A): pass\nclass C(A): pass\nclass D(B, C): pass\n")
     index, addresses = _opened(folder)
     page = _only(file_page.pages(index, "a.py"))
-    (graph,) = (block for block in page.blocks if isinstance(block, Graph))
+    (graph,) = (block for block in page.blocks if isinstance(block, Diagram))
     names = {node.name: node.label for node in graph.nodes}
     assert {(names[base], names[heir]) for base, heir, _ in graph.edges} == {("A", "B"), ("A", "C"), ("B", "D"), ("C", "D")}
     assert not webpages.Read(html.render(page, addresses).html).wrong
     index.book = Book()  # without `drawn`
     index.worked_out.clear()
-    assert not any(isinstance(block, Graph) for block in _only(file_page.pages(index, "a.py")).blocks)
+    assert not any(isinstance(block, Diagram) for block in _only(file_page.pages(index, "a.py")).blocks)
     index.facts.close()
 
 
@@ -203,7 +203,7 @@ def test_one_arrow_is_not_worth_drawing() -> None:
 def test_many_subclasses_are_counted() -> None:
     found = class_tree([1], {1: [2]}, {1: list(range(10, 40))}, lambda one: Ref(To.FILE, "a.py", "", f"C{one}"))
     graph = found[0]
-    assert isinstance(graph, Graph)
+    assert isinstance(graph, Diagram)
     assert [node.label for node in graph.nodes] == ["C1", "C2", "30 subclasses"]
 
 

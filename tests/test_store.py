@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from program import age, build, dump, git, ledger, write
 
 from concordance.base.config import Config
-from concordance.base.progress import Summary
+from concordance.base.progress import BuildSummary
 from concordance.facts.fulltext import index
 from concordance.facts.read import Facts
 from concordance.workflow.pipeline import Build
@@ -38,11 +38,11 @@ def rebuilt(folder: Path) -> dict[str, object]:
             shutil.move(f"{cache}/store", folder / ".concordance")
 
 
-def run(folder: Path) -> Summary:
+def run(folder: Path) -> BuildSummary:
     return Build(str(folder), Config(jobs=1)).run()
 
 
-def newly_read(summary: Summary) -> int:
+def newly_read(summary: BuildSummary) -> int:
     """How many files were parsed."""
     return summary.read - summary.cached
 

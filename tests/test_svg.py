@@ -8,21 +8,21 @@ import webpages
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from concordance.base.blocks import Graph, Node, Ref, To
-from concordance.render.diagrams.svg import SMALL, WORD, Box, Drawn, drawing, lines_of, svg
+from concordance.base.blocks import Diagram, Node, Ref, To
+from concordance.render.diagrams.svg import SMALL, WORD, Box, DrawnDiagram, drawing, lines_of, svg
 
 NAMES = [f"n{number}" for number in range(14)]
 LABELS = ["a", "tools/", "aten/src/ATen/native/quantized/cpu/qnnpack", "_methods_invocations" * 3, "漢字かな", "x y z " * 12]
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> Graph:
+def graphs(draw: st.DrawFn) -> Diagram:
     names = NAMES[: draw(st.integers(1, len(NAMES)))]
     group = st.sampled_from(["", "one", "two"]) if draw(st.booleans()) else st.just("")
     nodes = [Node(name, draw(st.sampled_from(LABELS)), draw(group)) for name in names]
     word = st.sampled_from(["", "3", "1,204"]) if draw(st.booleans()) else st.just("")
     edge = st.tuples(st.sampled_from(names), st.sampled_from(names), word)
-    return Graph(nodes, draw(st.lists(edge, max_size=24)), draw(st.booleans()))
+    return Diagram(nodes, draw(st.lists(edge, max_size=24)), draw(st.booleans()))
 
 
 def _meet(one: Box, other: Box) -> bool:
@@ -39,7 +39,7 @@ def _is_on_edge(box: Box, x: float, y: float) -> bool:
     return inside and min(sides) < near
 
 
-def _words(drawn: Drawn) -> list[Box]:
+def _words(drawn: DrawnDiagram) -> list[Box]:
     boxes = []
     for arrow in drawn.arrows:
         if arrow.word and arrow.source != arrow.target:
@@ -50,8 +50,8 @@ def _words(drawn: Drawn) -> list[Box]:
 
 @settings(max_examples=120, deadline=None)
 @given(graphs())
-@example(Graph([Node("a", "a"), Node("b", "b")], [("a", "b", "1"), ("b", "a", "2"), ("a", "a", "")]))
-def test_nothing_lies_over_anything_else(graph: Graph) -> None:
+@example(Diagram([Node("a", "a"), Node("b", "b")], [("a", "b", "1"), ("b", "a", "2"), ("a", "a", "")]))
+def test_nothing_lies_over_anything_else(graph: Diagram) -> None:
     drawn = drawing(graph)
     boxes = list(drawn.boxes.values())
     assert len(boxes) == len(graph.nodes) and len(drawn.arrows) == len(graph.edges)
@@ -66,7 +66,7 @@ def test_nothing_lies_over_anything_else(graph: Graph) -> None:
 
 @settings(max_examples=120, deadline=None)
 @given(graphs())
-def test_arrows_touch_what_they_join(graph: Graph) -> None:
+def test_arrows_touch_what_they_join(graph: Diagram) -> None:
     drawn = drawing(graph)
     for (source, target, _), arrow in zip(graph.edges, drawn.arrows, strict=True):
         assert (arrow.source, arrow.target) == (source, target)
@@ -78,22 +78,22 @@ def test_arrows_touch_what_they_join(graph: Graph) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(graphs())
-def test_a_diagram_is_always_drawn_alike(graph: Graph) -> None:
+def test_a_diagram_is_always_drawn_alike(graph: Diagram) -> None:
     made = svg(graph, lambda ref: ref.path)
-    assert made == svg(Graph(list(graph.nodes), list(graph.edges), graph.across), lambda ref: ref.path)
+    assert made == svg(Diagram(list(graph.nodes), list(graph.edges), graph.across), lambda ref: ref.path)
     read = webpages.Read(made)
     assert not read.wrong
     assert read.tags["rect"] >= len(graph.nodes)
 
 
 def test_arrows_lead_on_and_the_weaker_of_two_leads_back() -> None:
-    drawn = drawing(Graph([Node("a", "a"), Node("b", "b")], [("b", "a", "2"), ("a", "b", "1,000")]))
+    drawn = drawing(Diagram([Node("a", "a"), Node("b", "b")], [("b", "a", "2"), ("a", "b", "1,000")]))
     assert drawn.boxes["a"].x < drawn.boxes["b"].x
 
 
 def test_boxes_are_links_and_the_diagram_is_there_in_words() -> None:
     nodes = [Node("a.py", "a.py", ref=Ref(To.FILE, "a.py")), Node("b.py", "b.py", strong=True)]
-    made = svg(Graph(nodes, [("a.py", "b.py", "3")]), lambda ref: f"to/{ref.path}")
+    made = svg(Diagram(nodes, [("a.py", "b.py", "3")]), lambda ref: f"to/{ref.path}")
     read = webpages.Read(made)
     assert read.hrefs == ["to/a.py"]
     assert 'aria-label="Diagram of 2 boxes and 1 arrow' in made and "a.py → b.py (3)" in read.text
@@ -103,8 +103,8 @@ def test_boxes_are_links_and_the_diagram_is_there_in_words() -> None:
 def test_long_names_are_shown_in_lines_and_whole_when_pointed_at() -> None:
     name = "aten/src/ATen/native/quantized/cpu/qnnpack/src"
     assert "".join(lines_of(name)) == name and len(lines_of(name)) > 1
-    assert f"<title>{'x' * 90}</title>" in svg(Graph([Node("n", "x" * 90)], []), lambda ref: "")
+    assert f"<title>{'x' * 90}</title>" in svg(Diagram([Node("n", "x" * 90)], []), lambda ref: "")
 
 
 def test_no_boxes_no_diagram() -> None:
-    assert svg(Graph([], []), lambda ref: "") == ""
+    assert svg(Diagram([], []), lambda ref: "") == ""

@@ -60,7 +60,7 @@ def test_a_silent_program_is_stopped_with_all_that_it_started(tmp_path: Path, mo
 
 def test_a_program_that_does_not_read_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocesses, "SILENCE", 0.2)
-    program = subprocesses.Running([str(_script(tmp_path / "tool", "exec sleep 1000"))], str(tmp_path))
+    program = subprocesses.RunningProgram([str(_script(tmp_path / "tool", "exec sleep 1000"))], str(tmp_path))
     with pytest.raises(ToolStopped):
         program.say(b"x" * 1_000_000)
     program.close()

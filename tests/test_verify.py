@@ -17,7 +17,7 @@ import pytest
 from concordance.render import claims, manifest, page_links
 from concordance.render.addresses import claims_of
 from concordance.render.summary import Problem
-from concordance.render.verify import Checked, Checker, Ground
+from concordance.render.verify import CheckedBook, Checker, PageCheck
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def test_exactly_the_claims_whose_lines_changed_are_reported(made: tuple[Path, P
     files = {p: (root / p).read_bytes() for p in books.sources(root, out) if not p.endswith(".png")}
     written = manifest.read(str(out)).pages
     claimed = _claimed(out)
-    ground = Ground(str(root.resolve()), str(out.resolve()), written, frozenset(manifest.files(str(out))))
+    ground = CheckedBook(str(root.resolve()), str(out.resolve()), written, frozenset(manifest.files(str(out))))
     for seed in range(60):
         chance = random.Random(seed)
         now = dict(files)
@@ -137,7 +137,7 @@ def test_exactly_the_claims_whose_lines_changed_are_reported(made: tuple[Path, P
             for path in files:
                 if now[path] != files[path]:
                     (root / path).write_bytes(now[path])
-            checker, found = Checker(ground), Checked()
+            checker, found = Checker(ground), PageCheck()
             for page in written:
                 checker.check(page, found)
         finally:

@@ -27,8 +27,8 @@ from concordance.base.model import Skip
 from concordance.collect import relist, walk
 from concordance.workflow import builds
 from concordance.workflow.watch import file_watcher, watch
-from concordance.workflow.watch.file_watcher import Notified, Polled
-from concordance.workflow.watch.watch import Current, Update, Watch
+from concordance.workflow.watch.file_watcher import NotifyingWatcher, PollingWatcher
+from concordance.workflow.watch.watch import CurrentBook, Update, Watch
 
 LONG = 120  # seconds, on a machine that has other work
 
@@ -117,13 +117,13 @@ def test_lists_that_need_a_walk(repo: Path) -> None:
 
 
 @pytest.fixture
-def followed(repo: Path) -> Iterator[Callable[[], file_watcher.Changes]]:
+def followed(repo: Path) -> Iterator[Callable[[], file_watcher.FileChanges]]:
     """A repository with a book in `docs` that is followed; called, it gives the next changes."""
     write(repo, {".gitignore": "*.o\nbuild/\n", "build/made.py": "", "docs/guide.md": "# Guide\n"})
     (repo / "elsewhere").symlink_to(repo.parent)
-    follower = Notified(str(repo), str(repo / "docs"))
+    follower = NotifyingWatcher(str(repo), str(repo / "docs"))
 
-    def following_changes() -> file_watcher.Changes:
+    def following_changes() -> file_watcher.FileChanges:
         while True:
             found = follower.changes(LONG)
             if found.paths or found.whole:
@@ -133,7 +133,7 @@ def followed(repo: Path) -> Iterator[Callable[[], file_watcher.Changes]]:
     follower.close()
 
 
-def test_files_are_followed(repo: Path, followed: Callable[[], file_watcher.Changes]) -> None:
+def test_files_are_followed(repo: Path, followed: Callable[[], file_watcher.FileChanges]) -> None:
     (repo / "a.py").write_text("def other(): pass\n")
     assert followed() == ({"a.py"}, False)
     os.replace(repo / "plain.cpp", repo / "lib/other.cpp")
@@ -144,7 +144,7 @@ def test_files_are_followed(repo: Path, followed: Callable[[], file_watcher.Chan
     assert followed() == ({"docs/guide.md"}, False)
 
 
-def test_new_folders_are_followed(repo: Path, followed: Callable[[], file_watcher.Changes]) -> None:
+def test_new_folders_are_followed(repo: Path, followed: Callable[[], file_watcher.FileChanges]) -> None:
     (repo / "new/deep").mkdir(parents=True)
     assert followed().whole
     (repo / "new/deep/a.py").write_text("")
@@ -156,7 +156,7 @@ def test_new_folders_are_followed(repo: Path, followed: Callable[[], file_watche
     assert followed() == ({"lib/again.py"}, False)
 
 
-def test_what_is_not_ours_to_follow(repo: Path, followed: Callable[[], file_watcher.Changes]) -> None:
+def test_what_is_not_ours_to_follow(repo: Path, followed: Callable[[], file_watcher.FileChanges]) -> None:
     """What git ignores, git's own work, the store, pages, and what is behind a link."""
     (repo / "build/made.py").write_text("x = 1\n")
     (repo.parent / "outside.py").write_text("x = 1\n")
@@ -177,19 +177,19 @@ def test_what_is_not_ours_to_follow(repo: Path, followed: Callable[[], file_watc
     ],
     ids=str,
 )
-def test_git_is_followed(repo: Path, followed: Callable[[], file_watcher.Changes], command: tuple[str, ...]) -> None:
+def test_git_is_followed(repo: Path, followed: Callable[[], file_watcher.FileChanges], command: tuple[str, ...]) -> None:
     git(repo, *command)
     assert followed() == (set(), True)
 
 
-def test_rules_of_git_are_followed(repo: Path, followed: Callable[[], file_watcher.Changes]) -> None:
+def test_rules_of_git_are_followed(repo: Path, followed: Callable[[], file_watcher.FileChanges]) -> None:
     (repo / ".gitignore").write_text("*.o\n")
     assert followed().whole
     (repo / "build/made.py").write_text("x = 2\n")  # no longer ignored
     assert followed().paths == {"build/made.py"}
 
 
-def test_a_name_that_is_no_text(repo: Path, followed: Callable[[], file_watcher.Changes]) -> None:
+def test_a_name_that_is_no_text(repo: Path, followed: Callable[[], file_watcher.FileChanges]) -> None:
     with open(os.fsencode(repo) + b"/caf\xe9.py", "w"):
         pass
     assert followed().whole
@@ -197,7 +197,7 @@ def test_a_name_that_is_no_text(repo: Path, followed: Callable[[], file_watcher.
 
 def test_a_work_tree_beside_its_repository(repo: Path, tmp_path: Path) -> None:
     git(repo, "worktree", "add", "-q", str(tmp_path / "beside"))
-    follower = Notified(str(tmp_path / "beside"), str(tmp_path / "book"))
+    follower = NotifyingWatcher(str(tmp_path / "beside"), str(tmp_path / "book"))
     git(tmp_path / "beside", "commit", "-q", "--allow-empty", "-m", "second")
     assert wait_for(lambda: follower.changes(1.0).whole, LONG)
     follower.close()
@@ -205,7 +205,7 @@ def test_a_work_tree_beside_its_repository(repo: Path, tmp_path: Path) -> None:
 
 def test_without_notifications_the_disk_is_looked_at(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_watcher, "POLL", 0.05)
-    follower = Polled(lambda: walk.walked(str(repo)))
+    follower = PollingWatcher(lambda: walk.walked(str(repo)))
     assert not follower.changes(0.2).whole
     (repo / "new.py").write_text("")
     assert follower.changes(LONG).whole
@@ -226,7 +226,7 @@ def _watched(repo: Path, *steps: Callable[[], object], out: str = "docs", poll: 
             raise KeyboardInterrupt
         step()
 
-    current = Current(str(repo), str(repo / out), Book, 1, _quiet)
+    current = CurrentBook(str(repo), str(repo / out), Book, 1, _quiet)
     with pytest.raises(KeyboardInterrupt):
         Watch(current, poll, tell).run()
     return updates
@@ -268,7 +268,7 @@ def test_updates(repo: Path, tmp_path: Path) -> None:
 def test_others_write_the_book_meanwhile(repo: Path, tmp_path: Path) -> None:
     """What a process that stays remembers of notes and pages counts only as long as nobody else has written them."""
     out = repo / "docs"
-    current = Current(str(repo), str(out), Book, 2, _quiet)
+    current = CurrentBook(str(repo), str(out), Book, 2, _quiet)
 
     def edited(text: str, by_us: bool) -> None:
         write(repo, {"a.py": text})
@@ -346,7 +346,7 @@ def test_no_notifications(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             raise KeyboardInterrupt
         (repo / "new.py").write_text("")
 
-    current = Current(
+    current = CurrentBook(
         str(repo), None, Book, 1, lambda step, done, total, word: said.append(word) if step == "say" else None
     )
     with pytest.raises(KeyboardInterrupt):
@@ -355,7 +355,7 @@ def test_no_notifications(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(said) == 1
 
 
-class _Limited(Notified):
+class _Limited(NotifyingWatcher):
     def __init__(self, *_: object) -> None:
         raise OSError(errno.ENOSPC, "OS file watch limit reached.")
 
@@ -383,7 +383,7 @@ def test_errors_are_said_once_and_the_work_goes_on(repo: Path, monkeypatch: pyte
 
     monkeypatch.setattr(builds, "book", failing)
     monkeypatch.setattr(watch, "AGAIN", 0.05)
-    current = Current(
+    current = CurrentBook(
         str(repo), None, Book, 1, lambda step, done, total, word: said.append(word) if step == "say" else None
     )
     with pytest.raises(KeyboardInterrupt):
@@ -396,7 +396,7 @@ def test_errors_are_said_once_and_the_work_goes_on(repo: Path, monkeypatch: pyte
 
 
 def test_a_repository_that_vanishes(repo: Path) -> None:
-    current = Current(str(repo), None, Book, 1, lambda *_: None)
+    current = CurrentBook(str(repo), None, Book, 1, lambda *_: None)
     with pytest.raises(NotARepository, match="is gone"):
         Watch(current, False, lambda update: shutil.rmtree(repo)).run()
 

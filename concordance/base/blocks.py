@@ -148,7 +148,7 @@ class Node(NamedTuple):
     ref: Ref | None = None  # where it leads, where a diagram can have links
 
 
-class Graph(NamedTuple):
+class Diagram(NamedTuple):
     """A diagram: boxes and arrows."""
 
     nodes: Sequence[Node]
@@ -182,7 +182,7 @@ class Plot(NamedTuple):
     bars: Sequence[tuple[str, int]]
 
 
-Block = Heading | Text | Doc | Items | Table | Code | Quote | Graph | Treemap | Plot
+Block = Heading | Text | Doc | Items | Table | Code | Quote | Diagram | Treemap | Plot
 
 
 class Page(NamedTuple):

@@ -61,10 +61,10 @@ class _File(NamedTuple):
 
     name: str
     title: str  # what messages call it
-    lines: dict[Path, Lines]
+    lines: dict[Path, KeyLines]
 
-    def at(self, path: Path) -> Lines:
-        return self.lines.get(path, Lines(1, 1))
+    def at(self, path: Path) -> KeyLines:
+        return self.lines.get(path, KeyLines(1, 1))
 
 
 class _Value(NamedTuple):
@@ -183,7 +183,7 @@ def _read(root: str, name: str) -> _Value | None:
     return _Value(_File(SHARED, f"[{'.'.join(TABLE)}] of {SHARED}", inner), (), ours) if ours is not None else None
 
 
-def _parsed(name: str, data: bytes) -> tuple[dict[str, object], dict[Path, Lines]]:
+def _parsed(name: str, data: bytes) -> tuple[dict[str, object], dict[Path, KeyLines]]:
     """What a file says, and on which lines."""
     if len(data) > _BYTES or any(len(line) > _COLUMNS for line in data.split(b"\n")):
         limit = f"at most {_BYTES:,} bytes, and {_COLUMNS:,} in a line, are read"
@@ -366,14 +366,14 @@ def _shown(value: object) -> str:
 # so this is much shorter than a reader.
 
 
-class Lines(NamedTuple):
+class KeyLines(NamedTuple):
     """Where a key and its value stand."""
 
     first: int
     last: int
 
 
-def key_lines(text: str) -> dict[Path, Lines]:
+def key_lines(text: str) -> dict[Path, KeyLines]:
     """The lines of every key, by its path."""
     scan = _Scan(text.replace("\r\n", "\n"))
     scan.document()
@@ -383,7 +383,7 @@ def key_lines(text: str) -> dict[Path, Lines]:
 class _Scan:
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
-        self.found: dict[Path, Lines] = {}
+        self.found: dict[Path, KeyLines] = {}
         self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self._listed: dict[Path, int] = {}  # how many tables a list of tables has
 
@@ -415,11 +415,11 @@ class _Scan:
             path = (*path, key)
             if place + 1 == len(keys) and in_list:
                 number = self._listed[path] = self._listed.get(path, -1) + 1
-                self.found.setdefault(path, Lines(line, line))
+                self.found.setdefault(path, KeyLines(line, line))
                 path = (*path, number)
             elif path in self._listed:
                 path = (*path, self._listed[path])
-            self.found.setdefault(path, Lines(line, line))
+            self.found.setdefault(path, KeyLines(line, line))
         return path
 
     def _keys(self) -> list[str]:
@@ -441,11 +441,11 @@ class _Scan:
         path = table
         for key in self._keys():
             path = (*path, key)
-            self.found.setdefault(path, Lines(line, line))
+            self.found.setdefault(path, KeyLines(line, line))
         self.at += 1  # the sign between them
         self._skip(_SPACE)
         self._value(path)
-        self.found[path] = Lines(line, self._line())
+        self.found[path] = KeyLines(line, self._line())
 
     def _value(self, path: Path) -> None:
         begins = self.text[self.at]
@@ -470,7 +470,7 @@ class _Scan:
         while self.text[self.at] != "]":
             line = self._line()
             self._value((*path, number))
-            self.found[(*path, number)] = Lines(line, self._line())
+            self.found[(*path, number)] = KeyLines(line, self._line())
             self._skip(_BETWEEN)
             self.at += self.text[self.at] == ","
             self._skip(_BETWEEN)

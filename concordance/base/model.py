@@ -46,7 +46,7 @@ class Language:
     has_prototypes: bool = False  # whether what is declared in one file is defined in another
 
 
-class Entry(NamedTuple):
+class ListedFile(NamedTuple):
     """A file as the walk finds it, before it is opened."""
 
     path: str  # relative, "/" between parts; undecodable bytes as surrogate escapes
@@ -88,7 +88,7 @@ class File(NamedTuple):
     inode: int = 0
 
 
-class Change(NamedTuple):
+class FileHistory(NamedTuple):
     """A file's history."""
 
     path: str

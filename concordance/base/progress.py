@@ -10,7 +10,7 @@ Progress = Callable[[str, int, int, str], None]
 
 
 @dataclass
-class Summary:
+class BuildSummary:
     """What a build did."""
 
     files: int = 0

@@ -39,7 +39,7 @@ _PLAIN = bytes(set(range(256)) - set(_CONTROLS))
 _FEW = 16  # NUL bytes that a source file may hold and still be one
 
 
-class Text(NamedTuple):
+class DecodedText(NamedTuple):
     """Decoded text."""
 
     text: str
@@ -52,7 +52,7 @@ def decode(data: bytes, encoding: str) -> str:
     return data.decode(encoding or "utf-8", "replace").removeprefix("\ufeff")
 
 
-def read(data: bytes, named: bool) -> Text | None:
+def read(data: bytes, named: bool) -> DecodedText | None:
     """The text in a file's bytes, None where they are binary; `named`: its name says that it is text."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
@@ -74,47 +74,49 @@ def read(data: bytes, named: bool) -> Text | None:
     return text
 
 
-def _marked(data: bytes, encoding: str, named: bool) -> Text | None:
+def _marked(data: bytes, encoding: str, named: bool) -> DecodedText | None:
     try:
-        return Text(data.decode(encoding), encoding)
+        return DecodedText(data.decode(encoding), encoding)
     except UnicodeDecodeError as error:
         # The two bytes of a UTF-16 mark also start some sound and image files.
         if encoding != "utf-8-sig" and not named:
             return None
-        return Text(decode(data, encoding), encoding, f"not {encoding} throughout: byte {error.start} does not fit")
+        return DecodedText(
+            decode(data, encoding), encoding, f"not {encoding} throughout: byte {error.start} does not fit"
+        )
 
 
-def _wide(data: bytes, head: bytes) -> Text | None:
+def _wide(data: bytes, head: bytes) -> DecodedText | None:
     """UTF-16 without a mark: of ASCII text, every other byte is NUL."""
     half = len(head) // 2
     even, odd = head[::2].count(0), head[1::2].count(0)
     for encoding, high, low in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
         if high > half * 0.7 and low <= half * 0.05 and half:
             try:
-                return Text(data.decode(encoding), encoding, "UTF-16 without a byte order mark")
+                return DecodedText(data.decode(encoding), encoding, "UTF-16 without a byte order mark")
             except UnicodeDecodeError:
                 return None
     return None
 
 
-def _narrow(data: bytes, head: bytes) -> Text | None:
+def _narrow(data: bytes, head: bytes) -> DecodedText | None:
     declared = _declared(head)
     doubt = ""
     if declared and declared not in ("utf-8", "ascii"):
         try:
-            return Text(data.decode(declared), declared)
+            return DecodedText(data.decode(declared), declared)
         except UnicodeError:
             doubt = f"says that it is {declared}, which it is not"
     try:
-        return Text(data.decode("utf-8"), "utf-8", doubt)
+        return DecodedText(data.decode("utf-8"), "utf-8", doubt)
     except UnicodeDecodeError as error:
         if len(head.translate(None, _PLAIN)) > len(head) // 50:
             return None
         odd = f"byte 0x{data[error.start]:02X} in line {data.count(10, 0, error.start) + 1} is not UTF-8"
     try:
-        return Text(data.decode("cp1252"), "cp1252", f"{odd}; read as Windows-1252")
+        return DecodedText(data.decode("cp1252"), "cp1252", f"{odd}; read as Windows-1252")
     except UnicodeDecodeError:
-        return Text(data.decode("latin-1"), "latin-1", f"{odd}; read as Latin-1")
+        return DecodedText(data.decode("latin-1"), "latin-1", f"{odd}; read as Latin-1")
 
 
 def _declared(head: bytes) -> str:

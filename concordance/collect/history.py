@@ -24,7 +24,7 @@ from time import gmtime, strftime
 from typing import NamedTuple
 
 from concordance.base.errors import ToolFailed, ToolStopped
-from concordance.base.model import Change
+from concordance.base.model import FileHistory
 from concordance.collect import subprocesses
 
 _MOST_FILES = 30  # of a commit that says something about which files belong together
@@ -51,7 +51,7 @@ _LOG = (
 class History(NamedTuple):
     """What git remembers of the files."""
 
-    changes: tuple[Change, ...] = ()  # of all files that have a history, sorted by the bytes of their paths
+    changes: tuple[FileHistory, ...] = ()  # of all files that have a history, sorted by the bytes of their paths
     commits: int = 0
     note: str = ""  # what limits it: a shallow clone, no repository
     months: tuple[tuple[str, int], ...] = ()  # commits of each month that has any, as `2026-11`, in their order
@@ -169,13 +169,13 @@ def _read(commits: Iterable[_Commit]) -> tuple[list[int], dict[bytes, _Record]]:
     return times, records
 
 
-def _change(place: int, record: _Record, names: list[str]) -> Change:
+def _change(place: int, record: _Record, names: list[str]) -> FileHistory:
     counts = Counter(chain.from_iterable(record.telling))
     del counts[place]
     together = sorted((-count, names[other]) for other, count in counts.items() if count >= _LEAST_TOGETHER)[
         :_MOST_TOGETHER
     ]
-    return Change(
+    return FileHistory(
         names[place],
         record.commits,
         tuple(sorted(record.authors.items(), key=lambda row: (-row[1], row[0]))),

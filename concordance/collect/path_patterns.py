@@ -16,7 +16,7 @@ from functools import cache
 from typing import NamedTuple
 
 from concordance.base.config import Config
-from concordance.base.model import Entry, Skip
+from concordance.base.model import ListedFile, Skip
 
 OTHERS = ""  # stands for the files that no pattern of `include` fits, among the patterns that left files out
 _ESCAPED = re.compile(r"\\(.)|\[\^", re.S)
@@ -127,12 +127,12 @@ class Patterns:
         return -1
 
 
-def chosen(entries: list[Entry], config: Config) -> tuple[list[Entry], dict[str, int]]:
+def chosen(entries: list[ListedFile], config: Config) -> tuple[list[ListedFile], dict[str, int]]:
     """The entries that the settings do not leave out, and how many each pattern left out."""
     if not config.include and not config.exclude:
         return entries, {}
     wanted, unwanted = Patterns(config.include), Patterns(config.exclude)
-    kept: list[Entry] = []
+    kept: list[ListedFile] = []
     left: dict[str, int] = {}
     for entry in entries:
         is_folder = entry.skip is Skip.SUBMODULE

@@ -10,7 +10,7 @@ import os
 import stat
 from collections.abc import Collection
 
-from concordance.base.model import Entry, Skip
+from concordance.base.model import ListedFile, Skip
 from concordance.collect import own_output, walk
 
 MOST = 500  # paths; to walk the whole costs about as much as so many
@@ -18,7 +18,7 @@ MOST = 500  # paths; to walk the whole costs about as much as so many
 DECIDE = frozenset((".gitignore", ".gitmodules", own_output.MANIFEST, own_output.FRONT))
 
 
-def relisted(root: str, entries: list[Entry], paths: Collection[str]) -> list[Entry] | None:
+def relisted(root: str, entries: list[ListedFile], paths: Collection[str]) -> list[ListedFile] | None:
     """The entries with what is now at some paths; None where it takes a walk."""
     if len(paths) > MOST or any(path.rpartition("/")[2] in DECIDE for path in paths):
         return None
@@ -51,7 +51,7 @@ def _is_folder(root: str, path: str) -> bool:
         return False
 
 
-def _belonging(root: str, paths: list[str], folders: dict[str, bool]) -> list[Entry] | None:
+def _belonging(root: str, paths: list[str], folders: dict[str, bool]) -> list[ListedFile] | None:
     """The entries of those paths, new to the list, that belong to the repository."""
     if not walk.is_in_git(root):
         return [entry for path in paths if (entry := walk.on_disk(root, path, folders)) is not None]

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from concordance.base.config import Config
 from concordance.base.errors import NotARepository, ToolFailed, ToolMissing, UnknownRevision, Unreadable, UserError
-from concordance.base.model import Entry, Skip
+from concordance.base.model import ListedFile, Skip
 from concordance.collect import own_output, path_patterns, subprocesses, walk
 
 WORK_TREE = "the work tree"
@@ -33,7 +33,7 @@ class Side(NamedTuple):
 
     name: str  # as it was asked for
     commit: str  # "" of the work tree
-    entries: dict[str, Entry]  # by path; `blob` is git's id of the content
+    entries: dict[str, ListedFile]  # by path; `blob` is git's id of the content
 
 
 class Blobs:
@@ -160,7 +160,7 @@ def _side(root: str, name: str, commit: str, config: Config) -> Side:
     return Side(name, commit, {entry.path: entry for entry in kept})
 
 
-def _work_tree(root: str, config: Config) -> dict[str, Entry]:
+def _work_tree(root: str, config: Config) -> dict[str, ListedFile]:
     """The files of the work tree, with the ids that their contents have or would have in git."""
     entries, _ = path_patterns.chosen(walk.walk(root), config)
     known, kind = _index(root)
@@ -206,7 +206,7 @@ def _index(root: str) -> tuple[dict[str, _Indexed], str]:
     return known, "sha256" if length == 64 else "sha1"
 
 
-def _blob(root: str, entry: Entry, known: _Indexed | None, kind: str) -> str:
+def _blob(root: str, entry: ListedFile, known: _Indexed | None, kind: str) -> str:
     """The id of a file's content."""
     if known is not None and known[1:] == (entry.size, entry.changed, entry.altered):
         return known.blob
@@ -225,7 +225,7 @@ def _hashed(data: bytes, kind: str) -> str:
     return hashlib.new(kind, b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
-def differing(one: Side, other: Side) -> Iterator[tuple[Entry | None, Entry | None]]:
+def differing(one: Side, other: Side) -> Iterator[tuple[ListedFile | None, ListedFile | None]]:
     """The files that are not the same on both sides, in the order of paths."""
     for path in sorted(one.entries.keys() | other.entries.keys(), key=os.fsencode):
         before, after = one.entries.get(path), other.entries.get(path)
@@ -233,7 +233,7 @@ def differing(one: Side, other: Side) -> Iterator[tuple[Entry | None, Entry | No
             yield before, after
 
 
-def is_same(one: Entry, other: Entry) -> bool:
+def is_same(one: ListedFile, other: ListedFile) -> bool:
     """Whether two files of a path have the same content."""
     if one.skip != other.skip:
         return False

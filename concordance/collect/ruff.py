@@ -25,7 +25,7 @@ _OPTIONS = ("check", "--isolated", "--no-cache", "--no-fix", "--no-preview", "--
             "--no-respect-gitignore", "--output-format", "json-lines")  # fmt: skip
 
 
-class Remark(NamedTuple):
+class RuffRemark(NamedTuple):
     """What ruff says of a place."""
 
     rule: str
@@ -65,7 +65,7 @@ def identity(root: str) -> str:
 
 def check(
     root: str, paths: Sequence[str], rules: Sequence[str], crashed: list[str]
-) -> Iterator[tuple[str, list[Remark]]]:
+) -> Iterator[tuple[str, list[RuffRemark]]]:
     """What ruff says of each file of which it says anything; a path in no encoding is not given to it. A file on which
     ruff crashes is added to `crashed`, and costs the others nothing."""
     where = program(root)
@@ -76,7 +76,7 @@ def check(
     waiting = list(_parts(paths))
     while waiting:
         part = waiting.pop()
-        found: dict[str, list[Remark]] = {}
+        found: dict[str, list[RuffRemark]] = {}
         command = [where, *_OPTIONS, "--select", ",".join(rules), "--", *part]
         try:
             output = b"".join(subprocesses.run(command, root))
@@ -96,7 +96,7 @@ def check(
                 raise ToolFailed(f"ruff says what is not understood: {error}") from error
             path = row.filename.removeprefix(home)
             if row.code is not None and row.code in rules:
-                said = Remark(row.code, row.message, row.location.row, row.location.column, row.end_location.row)
+                said = RuffRemark(row.code, row.message, row.location.row, row.location.column, row.end_location.row)
                 found.setdefault(path, []).append(said)
         yield from found.items()
 

@@ -70,7 +70,7 @@ _SET = (
 )
 
 
-class Running:
+class RunningProgram:
     """A started program: its input and output, and its complaints once it has ended."""
 
     def __init__(
@@ -196,7 +196,7 @@ def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
 
 
 @contextmanager
-def _closed(program: Running) -> Iterator[Running]:
+def _closed(program: RunningProgram) -> Iterator[RunningProgram]:
     """Stops a program at the end of the block whatever happens there."""
     try:
         yield program
@@ -204,7 +204,7 @@ def _closed(program: Running) -> Iterator[Running]:
         program.close()
 
 
-def _written(program: Running) -> Iterator[bytes]:
+def _written(program: RunningProgram) -> Iterator[bytes]:
     with _closed(program):
         program.input.close()
         while piece := program.output.read1(_PIECE):
@@ -214,10 +214,10 @@ def _written(program: Running) -> Iterator[bytes]:
 
 def run(args: Sequence[str], cwd: str) -> Iterator[bytes]:
     """What a program writes, in pieces; ToolFailed after the last where it ends with an error."""
-    yield from _written(Running(args, cwd))
+    yield from _written(RunningProgram(args, cwd))
 
 
-def _git(cwd: str, args: Sequence[str], deadline: float = inf) -> Running:
+def _git(cwd: str, args: Sequence[str], deadline: float = inf) -> RunningProgram:
     """A git command, made safe for a repository that nobody vouches for."""
     here = os.path.abspath(cwd)
     top = top_of(here) or here
@@ -227,7 +227,7 @@ def _git(cwd: str, args: Sequence[str], deadline: float = inf) -> Running:
     program = find("git", top)
     if not program:
         raise ToolMissing("git is not installed", "Install git")
-    return Running([program, *_SAFE, *args], cwd, _git_environment(top), title, deadline, anywhere)
+    return RunningProgram([program, *_SAFE, *args], cwd, _git_environment(top), title, deadline, anywhere)
 
 
 def _command(args: Iterable[str]) -> str:
@@ -251,7 +251,7 @@ def run_git(cwd: str, *args: str) -> Iterator[bytes]:
 
 
 @contextmanager
-def running_git(cwd: str, *args: str) -> Iterator[Running]:
+def running_git(cwd: str, *args: str) -> Iterator[RunningProgram]:
     """A git command to talk with."""
     with _closed(_git(cwd, args)) as program:
         yield program

@@ -24,10 +24,10 @@ import stat
 from collections.abc import Iterable, Iterator
 
 from concordance.base.errors import NoPermission, NotARepository, ToolFailed, ToolMissing, UnknownRevision, Unreadable
-from concordance.base.model import Entry, Skip
+from concordance.base.model import ListedFile, Skip
 from concordance.collect import own_output, subprocesses
 
-Walked = tuple[list[Entry], dict[str, int]]  # files, and how many pages were passed over in which folder's book
+Walked = tuple[list[ListedFile], dict[str, int]]  # files, and how many pages were passed over in which folder's book
 OWN_FOLDER = ".concordance"
 CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn", ".bzr", ".jj", OWN_FOLDER})
 _NOT_OURS = re.compile(r"(?:^|/)(?:\.\.?|\.git|\.concordance)?(?:/|$)", re.IGNORECASE)
@@ -72,7 +72,7 @@ def _folder_with(folder: str, names: Iterable[str]) -> str:
         folder = above
 
 
-def walk(root: str) -> list[Entry]:
+def walk(root: str) -> list[ListedFile]:
     """Every file of a work tree or plain folder, but for the program's own pages."""
     return walked(root)[0]
 
@@ -91,7 +91,7 @@ def walked(root: str) -> Walked:
     return _without_own(root, entries)
 
 
-def _without_own(root: str, entries: list[Entry]) -> Walked:
+def _without_own(root: str, entries: list[ListedFile]) -> Walked:
     """The entries without the pages that the program wrote."""
     paths = [entry.path for entry in entries]
     passed: set[str] = set()
@@ -103,7 +103,7 @@ def _without_own(root: str, entries: list[Entry]) -> Walked:
     return [entry for entry in entries if entry.path not in passed], counts
 
 
-def by_bytes(entry: Entry) -> bytes:
+def by_bytes(entry: ListedFile) -> bytes:
     """What entries are sorted by."""
     return os.fsencode(entry.path)
 
@@ -133,7 +133,7 @@ def _checked(root: str) -> str:
 # Plain folders
 
 
-def _folder_entries(root: str) -> Iterator[Entry]:
+def _folder_entries(root: str) -> Iterator[ListedFile]:
     waiting = [""]
     while waiting:
         folder = waiting.pop()
@@ -158,25 +158,25 @@ def _folder_entries(root: str) -> Iterator[Entry]:
             yield _entry(root, path, found)
 
 
-def folder_files(root: str) -> Iterator[Entry]:
+def folder_files(root: str) -> Iterator[ListedFile]:
     """The files of a plain folder, as they are found."""
     return _folder_entries(root)
 
 
-def _entry(root: str, path: str, found: os.stat_result) -> Entry:
+def _entry(root: str, path: str, found: os.stat_result) -> ListedFile:
     """The entry of anything but a folder."""
     if stat.S_ISREG(found.st_mode):
         inode = found.st_ino & _MOST  # some have no room in a database's number
-        return Entry(path, found.st_size, found.st_mtime_ns, altered=found.st_ctime_ns, inode=inode)
+        return ListedFile(path, found.st_size, found.st_mtime_ns, altered=found.st_ctime_ns, inode=inode)
     if stat.S_ISLNK(found.st_mode):
         note = _link_note(root, path)
-        return Entry(path, found.st_size, found.st_mtime_ns, Skip.SYMLINK, note)
+        return ListedFile(path, found.st_size, found.st_mtime_ns, Skip.SYMLINK, note)
     note = next((name for is_such, name in _SPECIAL if is_such(found.st_mode)), "no regular file")
-    return Entry(path, 0, found.st_mtime_ns, Skip.UNREADABLE, note)
+    return ListedFile(path, 0, found.st_mtime_ns, Skip.UNREADABLE, note)
 
 
-def _unreadable(path: str, error: OSError) -> Entry:
-    return Entry(path, 0, 0, Skip.UNREADABLE, error.strerror or str(error))
+def _unreadable(path: str, error: OSError) -> ListedFile:
+    return ListedFile(path, 0, 0, Skip.UNREADABLE, error.strerror or str(error))
 
 
 def _link_note(root: str, path: str) -> str:
@@ -207,7 +207,7 @@ def _link_note(root: str, path: str) -> str:
 # Git work trees
 
 
-def git_entries(root: str, only: Iterable[str] = ()) -> list[Entry] | None:
+def git_entries(root: str, only: Iterable[str] = ()) -> list[ListedFile] | None:
     """What git lists below a folder, or of some paths; None where git is absent or sees no repository."""
     listing = ("ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard", "--", *only)
     try:
@@ -226,13 +226,13 @@ def git_entries(root: str, only: Iterable[str] = ()) -> list[Entry] | None:
     for shut, why in dict(_SHUT_FOLDER.findall(complaints)).items():
         path = os.path.relpath(os.path.join(top, shut), root)
         if not _NOT_OURS.search(path):
-            entries.append(Entry(path, 0, 0, Skip.UNREADABLE, why))
+            entries.append(ListedFile(path, 0, 0, Skip.UNREADABLE, why))
     return entries
 
 
-def _work_tree_entries(root: str, listed: list[bytes]) -> list[Entry]:
+def _work_tree_entries(root: str, listed: list[bytes]) -> list[ListedFile]:
     folders: dict[str, bool] = {"": True}
-    entries: list[Entry] = []
+    entries: list[ListedFile] = []
     seen: set[str] = set()  # a merge conflict lists a path thrice
     for record in listed[:-1]:
         mode, commit = "", ""
@@ -248,15 +248,15 @@ def _work_tree_entries(root: str, listed: list[bytes]) -> list[Entry]:
             continue
         seen.add(path)
         if mode == _SUBMODULE_MODE:
-            entries.append(Entry(path, 0, 0, Skip.SUBMODULE, f"at commit {commit}"))
+            entries.append(ListedFile(path, 0, 0, Skip.SUBMODULE, f"at commit {commit}"))
         elif nested:
-            entries.append(Entry(path, 0, 0, Skip.SUBMODULE, "a git repository that this one does not track"))
+            entries.append(ListedFile(path, 0, 0, Skip.SUBMODULE, "a git repository that this one does not track"))
         elif (entry := on_disk(root, path, folders)) is not None:
             entries.append(entry)
     return entries
 
 
-def on_disk(root: str, path: str, folders: dict[str, bool]) -> Entry | None:
+def on_disk(root: str, path: str, folders: dict[str, bool]) -> ListedFile | None:
     """The entry of a listed path; None where it is not, or no more, a file of the work tree. What is found of folders
     (`{"": True}` at first) is kept in `folders`."""
     folder = path.rpartition("/")[0]
@@ -286,7 +286,7 @@ def _follow(root: str, folder: str, folders: dict[str, bool]) -> None:
 # Git revisions
 
 
-def tree(root: str, revision: str) -> list[Entry]:
+def tree(root: str, revision: str) -> list[ListedFile]:
     """Every file below a folder at a git revision; `blob` is what `blobs` reads it by."""
     root = _checked(root)
     advice = "See what there is with: git log --oneline, git branch --all, git tag"
@@ -311,17 +311,17 @@ def tree(root: str, revision: str) -> list[Entry]:
     return entries
 
 
-def _tree_entry(record: bytes) -> Entry | None:
+def _tree_entry(record: bytes) -> ListedFile | None:
     about, _, name = record.partition(b"\t")
     mode, _, blob, size = about.decode("ascii").split()
     path = os.fsdecode(name)
     if _NOT_OURS.search(path):
         return None
     if mode == _SUBMODULE_MODE:
-        return Entry(path, 0, 0, Skip.SUBMODULE, f"at commit {blob}")
+        return ListedFile(path, 0, 0, Skip.SUBMODULE, f"at commit {blob}")
     if not size.isdigit():
-        return Entry(path, 0, 0, Skip.UNREADABLE, "git has no content for it here", blob)
-    return Entry(path, int(size), 0, Skip.SYMLINK if mode == _LINK_MODE else Skip.NONE, "", blob)
+        return ListedFile(path, 0, 0, Skip.UNREADABLE, "git has no content for it here", blob)
+    return ListedFile(path, int(size), 0, Skip.SYMLINK if mode == _LINK_MODE else Skip.NONE, "", blob)
 
 
 # Bytes
@@ -341,7 +341,7 @@ def blobs(root: str, ids: Iterable[str]) -> Iterator[bytes]:
             yield git.output.read(size + 1)[:size]
 
 
-def read(root: str, entry: Entry, most: int = -1, at_end: bool = False) -> bytes:
+def read(root: str, entry: ListedFile, most: int = -1, at_end: bool = False) -> bytes:
     """The bytes of a work tree's file, or its first or last `most`; Unreadable where they cannot be had.
 
     The path may have become something else since the walk, so no link is followed on the way, and
@@ -362,7 +362,7 @@ def read(root: str, entry: Entry, most: int = -1, at_end: bool = False) -> bytes
         raise Unreadable(entry.path, str(error)) from error
 
 
-def pieces(root: str, entry: Entry, size: int = 1 << 20) -> Iterator[bytes]:
+def pieces(root: str, entry: ListedFile, size: int = 1 << 20) -> Iterator[bytes]:
     """The bytes of a work tree's file, piece by piece: for a file that is larger than one wants in memory."""
     try:
         handle = _open(root, entry.path)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from concordance.base import plugins
 from concordance.base.model import End, FileFacts, Symbol
 from concordance.extract.draft import Draft
-from concordance.extract.rule_context import Look
+from concordance.extract.rule_context import RuleContext
 
 PACKAGE = "concordance.extract.bridges"
 # The ends that one plug-in may find in a file: so many in any, and one for so many bytes. A rule of a makefile has as
@@ -23,7 +23,7 @@ _MOST = 5000
 _BYTES_PER_END = 32
 
 
-class Said(NamedTuple):
+class BridgeEnd(NamedTuple):
     """What a plug-in has found at a byte offset: of a name that the linker knows, where its last part begins."""
 
     at: int
@@ -46,7 +46,7 @@ def ends(draft: Draft, facts: FileFacts) -> tuple[End, ...]:
     asked = [(name, module) for name, module, words in _asked(source.language) if any(word in data for word in words)]
     if not asked:
         return ()
-    look = Look(draft, facts.imports)
+    look = RuleContext(draft, facts.imports)
     starts = [symbol.start_line for symbol in facts.symbols]
     found = []
     most = _MOST + len(data) // _BYTES_PER_END

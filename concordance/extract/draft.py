@@ -30,7 +30,7 @@ from concordance.base.model import (
     Symbol,
     packed,
 )
-from concordance.extract.flow import Names, Weave
+from concordance.extract.flow import FlowBuilder, NameColumns
 from concordance.extract.text.source_text import Source
 
 CODE = {role: place for place, role in enumerate(ROLES)}
@@ -108,7 +108,9 @@ class Draft:
     blanked_bytes: int = 0
     doc: str = ""
     exports: tuple[str, ...] | None = None
-    weave: Callable[[Draft, Weave], None] | None = None  # gives names their expressions, where a language has names
+    weave: Callable[[Draft, FlowBuilder], None] | None = (
+        None  # gives names their expressions, where a language has names
+    )
     branches: list[int] = field(default_factory=list)  # where the way through a function forks
     root: Node | None = None  # of the syntax tree, where there is one: for the rules
 
@@ -158,7 +160,7 @@ class Draft:
         flow: Flow | None = None
         if self.weave is not None:
             defined = {d.at: d.place for d in self.definitions if d.occurs}
-            woven = Weave(names, scopes, intervals, symbols, imports, defined)
+            woven = FlowBuilder(names, scopes, intervals, symbols, imports, defined)
             self.weave(self, woven)
             occurrences = occurrences._replace(use=packed([used + 1 for used in woven.use]))
             flow = woven.flow(self.exports)
@@ -250,7 +252,9 @@ class Draft:
             around.append((end, here))
         return scopes, intervals
 
-    def _occurrences(self, scopes: list[Scope], intervals: list[tuple[int, int, int]]) -> tuple[Occurrences, Names]:
+    def _occurrences(
+        self, scopes: list[Scope], intervals: list[tuple[int, int, int]]
+    ) -> tuple[Occurrences, NameColumns]:
         ends, roles = self.ends, self.roles
         for d in self.definitions:
             if d.occurs:
@@ -275,7 +279,7 @@ class Draft:
         role = bytes([roles[s] for s in starts])
         bound, hangs = self._bindings(scopes, starts, places, keys), self._receivers(starts)
         table_now = [name.decode("utf-8", "replace") for name in table]
-        found = Names(starts, [ends[s] for s in starts], keys, role, places, bound, hangs, table_now)
+        found = NameColumns(starts, [ends[s] for s in starts], keys, role, places, bound, hangs, table_now)
         return Occurrences(
             written,
             packed(names),

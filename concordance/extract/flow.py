@@ -29,7 +29,7 @@ VERSION = 1 << 30  # numbers from here on are parts of variables, until all vari
 FARTHEST = 16  # bindings looked back at; a name that is bound more often in branches means all of them
 
 
-class Names(NamedTuple):
+class NameColumns(NamedTuple):
     """The names of a file in the order of the text, in columns of equal length."""
 
     starts: list[int]
@@ -42,7 +42,7 @@ class Names(NamedTuple):
     table: list[str]
 
 
-class Site(NamedTuple):
+class BindingSite(NamedTuple):
     """One place where a variable is bound."""
 
     at: int  # from where on
@@ -52,10 +52,10 @@ class Site(NamedTuple):
 
 
 @dataclass(slots=True)
-class Weave:
+class FlowBuilder:
     """Builds one file's flow."""
 
-    names: Names
+    names: NameColumns
     scopes: list[Scope]
     intervals: list[tuple[int, int, int]]  # stretches of text with the scope that each is read in
     symbols: tuple[Symbol, ...]
@@ -68,7 +68,7 @@ class Weave:
     known: dict[tuple[int, int, int], int] = field(default_factory=dict)
     variables: dict[tuple[int, int], int] = field(default_factory=dict)  # scope and name: the whole variable
     versions: dict[tuple[int, ...], int] = field(default_factory=dict)  # a whole variable and sites: a part of it
-    sites: dict[int, list[Site]] = field(default_factory=dict)
+    sites: dict[int, list[BindingSite]] = field(default_factory=dict)
     values: dict[int, list[int]] = field(default_factory=dict)  # of whole variables
     given: list[tuple[int, int, int]] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)  # the names, those of the text first
@@ -271,7 +271,7 @@ class Weave:
         return found
 
 
-def _at(site: Site) -> int:
+def _at(site: BindingSite) -> int:
     return site.at
 
 
@@ -294,7 +294,7 @@ _NO_USE = frozenset(place for place, role in enumerate(Role) if role in (Role.DE
 # one stands beside it (`Base b`, `s *S`, `f: C`, `x = new Foo`). What is between two names tells.
 
 
-def weave_typed(draft: Draft, woven: Weave) -> None:
+def weave_typed(draft: Draft, woven: FlowBuilder) -> None:
     """Gives a file its flow."""
     data = draft.source.data
     names = woven.names
@@ -315,7 +315,7 @@ def weave_typed(draft: Draft, woven: Weave) -> None:
     _bases(draft, woven)
 
 
-def _adopt(woven: Weave) -> None:
+def _adopt(woven: FlowBuilder) -> None:
     """Gives methods that stand outside of their class (Go, Rust) to it; where it is in another file, notes its name."""
     places = {symbol.key: place for place, symbol in enumerate(woven.symbols)}
     within = [0] * len(woven.symbols)
@@ -330,7 +330,7 @@ def _adopt(woven: Weave) -> None:
     )
 
 
-def _class_around(woven: Weave, scope: int) -> int:
+def _class_around(woven: FlowBuilder, scope: int) -> int:
     """The class that a scope lies in; an `impl` block's is that of its methods."""
     while scope >= 0:
         symbol = woven.scopes[scope].symbol
@@ -342,7 +342,7 @@ def _class_around(woven: Weave, scope: int) -> int:
     return -1
 
 
-def _imports(draft: Draft, woven: Weave) -> None:
+def _imports(draft: Draft, woven: FlowBuilder) -> None:
     """Gives the names in import statements what they bring in."""
     names = woven.names
     rows: dict[str, list[tuple[int, int]]] = {}
@@ -357,7 +357,7 @@ def _imports(draft: Draft, woven: Weave) -> None:
             woven.use[place] = woven.expression(Op.IMPORT, best)
 
 
-def _types(data: bytes, woven: Weave) -> None:
+def _types(data: bytes, woven: FlowBuilder) -> None:
     """Binds names to the types that stand beside them."""
     names, use = woven.names, woven.use
     for place in range(len(use)):
@@ -378,10 +378,10 @@ def _types(data: bytes, woven: Weave) -> None:
         if typed:
             variable = woven.variable(names.bound[place] - 1, names.name[place])
             value = woven.expression(Op.OF_TYPE, typed)
-            woven.sites.setdefault(variable, []).append(Site(names.starts[place], value, (0, len(data) + 1)))
+            woven.sites.setdefault(variable, []).append(BindingSite(names.starts[place], value, (0, len(data) + 1)))
 
 
-def _bases(draft: Draft, woven: Weave) -> None:
+def _bases(draft: Draft, woven: FlowBuilder) -> None:
     """Says what a class is built on: the names that stand in its head as such."""
     names = woven.names
     places = [place for place, role in enumerate(names.role) if role == _INHERIT]

@@ -1,7 +1,7 @@
 """The items of a keyed file's sequences as records: each key with its value as it is written.
 
-In: the definitions that `keyed.py` made of a YAML or JSON file. Out: `Entry`s of the sequences that are not inside
-another item, in the order of the text. Tables that a program reads (operators, kernels, formulas) are such
+In: the definitions that `keyed.py` made of a YAML or JSON file. Out: `KeyedRecord`s of the sequences that are not
+inside another item, in the order of the text. Tables that a program reads (operators, kernels, formulas) are such
 sequences, and what they mean is a bridge's to say.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from concordance.base.model import Kind
 from concordance.extract.draft import Definition
-from concordance.extract.rule_context import Look
+from concordance.extract.rule_context import RuleContext
 
 _COMMENT = re.compile(r"(?m)(?:^|[ \t])#.*$")
 _BLOCK = re.compile(r"[|>][-+\d]*[ \t]*(?:#.*)?\n")
@@ -32,7 +32,7 @@ class Field:
 
 
 @dataclass(slots=True)
-class Entry:
+class KeyedRecord:
     """An item that is named, with its keys."""
 
     name: str
@@ -49,7 +49,7 @@ class Entry:
         return next((one for one in self.fields if one.name == name), None)
 
 
-def entries(look: Look) -> Iterator[Entry]:
+def entries(look: RuleContext) -> Iterator[KeyedRecord]:
     """The named items of a file's sequences, those inside other items apart."""
     rows = sorted((d for d in look.draft.definitions if d.kind == Kind.KEY), key=lambda d: (d.start, -d.end, d.at))
     place = 0
@@ -61,7 +61,7 @@ def entries(look: Look) -> Iterator[Entry]:
             while end < len(rows) and rows[end].start < item.end:
                 end += 1
             fields = _fields(look, rows[place + 1 : end])
-            yield Entry(item.name, item.at, fields, item.start >= covered)
+            yield KeyedRecord(item.name, item.at, fields, item.start >= covered)
         else:
             covered = max(covered, item.end)
         place = end
@@ -72,7 +72,7 @@ def _is_item(row: Definition, following: list[Definition]) -> bool:
     return row.at > row.start and bool(following) and following[0].start < row.end and row.at > following[0].at
 
 
-def _fields(look: Look, rows: list[Definition]) -> list[Field]:
+def _fields(look: RuleContext, rows: list[Definition]) -> list[Field]:
     """The keys of a mapping, each with those inside it."""
     found: list[Field] = []
     around: list[tuple[int, Field]] = []
@@ -85,7 +85,7 @@ def _fields(look: Look, rows: list[Definition]) -> list[Field]:
     return found
 
 
-def _field(look: Look, row: Definition) -> Field:
+def _field(look: RuleContext, row: Definition) -> Field:
     source = look.source
     colon = _COLON.search(look.data, row.at + len(row.name.encode()), row.end)
     start = colon.end() if colon else row.end

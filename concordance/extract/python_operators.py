@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from concordance.extract.rule_context import Look
+from concordance.extract.rule_context import RuleContext
 
 _OPS = r"torch\.(?:_ops\.)?ops\."
 _ASSIGNED = re.compile(rf"(?m)^[ \t]*(\w+)\s*(?::[^=\n]+)?=\s*{_OPS}(\w+)[ \t]*(?:#.*)?$")
@@ -17,7 +17,7 @@ _DOTTED = re.compile(rf"(?<![\w.])({_OPS})?([A-Za-z_]\w*)\.([A-Za-z_]\w*)(?:\.([
 _QUOTED = re.compile(r"[\"']([A-Za-z_]\w*)::([A-Za-z_]\w*)(?:\.(\w+))?[\"']")
 
 
-class Named(NamedTuple):
+class NamedOperator(NamedTuple):
     """An operator as it is named somewhere."""
 
     name: str  # "aten::add.Tensor"; of the overload without a name, "aten::add"
@@ -28,7 +28,7 @@ class Named(NamedTuple):
 class Spaces:
     """What a file calls the modules of operators."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: RuleContext) -> None:
         text = look.source.slice(0, len(look.data))
         self._known = {match[1]: match[2] for match in _ASSIGNED.finditer(text)}
         for name, meaning in look.bound.items():
@@ -41,7 +41,7 @@ class Spaces:
         heads = "|".join([_OPS + r"[A-Za-z_]\w*", *map(re.escape, sorted(self._known))])
         return re.compile(rf"(?<![\w.])(?:{heads})\.([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?".encode())
 
-    def named(self, text: str) -> list[Named]:
+    def named(self, text: str) -> list[NamedOperator]:
         """The operators that a stretch of the text names, in its order."""
         found = []
         for match in _DOTTED.finditer(text):
@@ -53,6 +53,6 @@ class Spaces:
         return sorted(found, key=lambda one: one.at)
 
 
-def _named(space: str, base: str, overload: str, at: int) -> Named:
+def _named(space: str, base: str, overload: str, at: int) -> NamedOperator:
     full = f"{space}::{base}"
-    return Named(f"{full}.{overload}" if overload not in ("", "default") else full, at, bool(overload))
+    return NamedOperator(f"{full}.{overload}" if overload not in ("", "default") else full, at, bool(overload))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import Said
+from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.cfamily.tokens import Stretch, Tokens
 from concordance.extract.operator_schema import DEFAULT, full_name, parsed
 
@@ -22,7 +22,7 @@ _WRAPPING = frozenset(("TORCH_FN", "TORCH_FN_TYPE", "TORCH_BOX", "static_cast", 
                        "decltype", "CppFunction", "makeFromUnboxedFunction", "makeFromBoxedFunction"))  # fmt: skip
 
 
-def calls(tokens: Tokens, stretch: Stretch, holder: str, space: str, key: str) -> Iterator[Said]:
+def calls(tokens: Tokens, stretch: Stretch, holder: str, space: str, key: str) -> Iterator[BridgeEnd]:
     """The registrations that are made through a variable, between two places."""
     for at in range(*stretch):
         if tokens.text[at] == holder and tokens.is_(at + 1, ".") and tokens.is_(at + 3, "("):
@@ -31,7 +31,7 @@ def calls(tokens: Tokens, stretch: Stretch, holder: str, space: str, key: str) -
                 yield from given(tokens, tokens.within(at + 3), space, key, method == "def")
 
 
-def given(tokens: Tokens, arguments: list[Stretch], space: str, key: str, defines: bool) -> Iterator[Said]:
+def given(tokens: Tokens, arguments: list[Stretch], space: str, key: str, defines: bool) -> Iterator[BridgeEnd]:
     """One registration: a schema or a name, then perhaps a kernel."""
     found = _literal(tokens, arguments[0]) if arguments else None
     if found is None:
@@ -42,7 +42,7 @@ def given(tokens: Tokens, arguments: list[Stretch], space: str, key: str, define
     if not name or ("::" not in text and not space):
         return
     if defines:
-        yield Said(tokens.at[at], "schema", name, text, (("schema", text),))
+        yield BridgeEnd(tokens.at[at], "schema", name, text, (("schema", text),))
     given = arguments[1:]
     if len(given) > 1 and _is_key(tokens, given[0]):  # m.impl("op", torch::kCUDA, &f)
         key, given = tokens.text[given[0][1] - 1].removeprefix("k"), given[1:]
@@ -50,7 +50,7 @@ def given(tokens: Tokens, arguments: list[Stretch], space: str, key: str, define
         kernel = _kernel(tokens, argument)
         if kernel is not None:
             place, written = kernel
-            yield Said(tokens.at[place], "kernel", name, written, (("key", _key(tokens, argument) or key),))
+            yield BridgeEnd(tokens.at[place], "kernel", name, written, (("key", _key(tokens, argument) or key),))
 
 
 def _is_key(tokens: Tokens, stretch: Stretch) -> bool:

@@ -42,7 +42,7 @@ LITERALS = frozenset(("string", "string_literal", "concatenated_string", "raw_st
 _WORDY = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")
 
 
-class Found(NamedTuple):
+class Match(NamedTuple):
     """What a rule has to say of a stretch of the text."""
 
     start: int
@@ -123,7 +123,7 @@ def _repeats(loop: Node, child: Node) -> bool:
     return all(loop.child_by_field_name(field) != child for field in _ONCE)
 
 
-class Look:
+class RuleContext:
     """A file and its tree."""
 
     def __init__(self, draft: Draft, imports: tuple[Import, ...]) -> None:
@@ -133,9 +133,9 @@ class Look:
         self.language = draft.source.language
         self.imports = imports
 
-    def at(self, node: Node, message: str, severity: str = "") -> Found:
+    def at(self, node: Node, message: str, severity: str = "") -> Match:
         """A finding on a node."""
-        return Found(node.start_byte, node.end_byte, message, severity)
+        return Match(node.start_byte, node.end_byte, message, severity)
 
     def text(self, node: Node | None) -> str:
         """A node as it is written, whatever the parser was shown in its place."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from concordance.base import plugins
 from concordance.base.model import Category, FileFacts, Finding, Kind, Rule, Severity, Symbol
 from concordance.extract.draft import Draft
-from concordance.extract.rule_context import Look
+from concordance.extract.rule_context import RuleContext
 
 # ---
 # The rules of ruff that are worth a line on a page, each with a reason in our own words.
@@ -231,7 +231,7 @@ _SILENCED = {
 }
 
 
-class Table(NamedTuple):
+class RuleTable(NamedTuple):
     """The rules of one language by what calls for them."""
 
     names: dict[str, tuple[ModuleType, ...]]
@@ -259,7 +259,7 @@ def _rule(module: ModuleType) -> Rule:
 
 
 @cache
-def _table(language: str) -> Table:
+def _table(language: str) -> RuleTable:
     names: dict[str, list[ModuleType]] = {}
     words: list[tuple[bytes, ModuleType]] = []
     for one in plugins.names(PACKAGE):
@@ -269,7 +269,7 @@ def _table(language: str) -> Table:
         for name in getattr(module, "NAMES", ()):
             names.setdefault(name, []).append(module)
         words += [(word, module) for word in getattr(module, "WORDS", ())]
-    return Table({name: tuple(modules) for name, modules in names.items()}, tuple(words))
+    return RuleTable({name: tuple(modules) for name, modules in names.items()}, tuple(words))
 
 
 def findings(draft: Draft, facts: FileFacts) -> tuple[Finding, ...]:
@@ -280,11 +280,11 @@ def findings(draft: Draft, facts: FileFacts) -> tuple[Finding, ...]:
     asked.update((module, None) for word, module in table.words if word in data)
     if not asked:
         return ()
-    look = Look(draft, facts.imports)
+    look = RuleContext(draft, facts.imports)
     return tuple(sorted({row for module in asked for row in _found(look, module, facts.symbols)}, key=_place))
 
 
-def _found(look: Look, module: ModuleType, symbols: tuple[Symbol, ...]) -> Iterator[Finding]:
+def _found(look: RuleContext, module: ModuleType, symbols: tuple[Symbol, ...]) -> Iterator[Finding]:
     source = look.source
     silenced = _SILENCED.get(module.CATEGORY) if source.language == "python" else None
     for start, end, message, severity in module.find(look):

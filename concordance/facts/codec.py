@@ -39,7 +39,7 @@ from concordance.base.model import (
 PUBLIC = "public"  # the name of this value in the store
 
 
-class Public(NamedTuple):
+class PublicName(NamedTuple):
     """A public name."""
 
     dotted: str
@@ -49,11 +49,11 @@ class Public(NamedTuple):
 class FileNames(NamedTuple):
     """The public names of one file."""
 
-    names: dict[str, Public]  # of what it defines at its top
+    names: dict[str, PublicName]  # of what it defines at its top
     classes: list[str]  # by their qualified names, those inside of others too
 
 
-NOTHING = Public("", "")
+NOTHING = PublicName("", "")
 
 
 def packed_names(rows: Mapping[str, FileNames]) -> bytes:
@@ -69,7 +69,7 @@ class PublicNames:
         self.rows = msgspec.msgpack.decode(data, type=dict[str, bytes]) if data else {}
         self._known: dict[str, FileNames] = {}
 
-    def of(self, path: str, parts: list[str]) -> Public:
+    def of(self, path: str, parts: list[str]) -> PublicName:
         """The public name of a symbol by the names in its key; an empty one where it has none."""
         row = self._row(path) if path in self.rows else None
         top = row.names.get(parts[0]) if row is not None and parts else None
@@ -77,7 +77,7 @@ class PublicNames:
             return NOTHING
         if len(parts) > 1 and ".".join(parts[:-1]) not in row.classes:
             return NOTHING  # what stands inside of a function is nobody's to name
-        return Public(".".join([top.dotted, *parts[1:]]), top.by)
+        return PublicName(".".join([top.dotted, *parts[1:]]), top.by)
 
     def _row(self, path: str) -> FileNames:
         found = self._known.get(path)
@@ -123,7 +123,7 @@ class Columns(NamedTuple):
     use: bytes = b""
 
 
-class Named(NamedTuple):
+class FileScopes(NamedTuple):
     """A file's names and scopes: `FileFacts` with the same fields in the same order, all others still packed."""
 
     symbols: msgspec.Raw
@@ -140,7 +140,7 @@ class Named(NamedTuple):
     flow: msgspec.Raw = msgspec.Raw()
 
 
-class Defined(msgspec.Struct, array_like=True, frozen=True):
+class SymbolHead(msgspec.Struct, array_like=True, frozen=True):
     """The first fields of `Symbol`, in the same order; the others are passed over."""
 
     key: str
@@ -157,10 +157,10 @@ class Defined(msgspec.Struct, array_like=True, frozen=True):
     declaration: bool = False
 
 
-class Outline(msgspec.Struct, array_like=True, frozen=True):
+class FileOutline(msgspec.Struct, array_like=True, frozen=True):
     """What a file defines and says of itself: `FileFacts` with the same fields in the same order, others packed."""
 
-    symbols: tuple[Defined, ...] = ()
+    symbols: tuple[SymbolHead, ...] = ()
     scopes: msgspec.Raw = msgspec.Raw()
     occurrences: msgspec.Raw = msgspec.Raw()
     imports: tuple[Import, ...] = ()
@@ -171,7 +171,7 @@ class Outline(msgspec.Struct, array_like=True, frozen=True):
     exports: tuple[str, ...] | None = None
 
 
-class Judged(NamedTuple):
+class FileFindings(NamedTuple):
     """What is said of a file: `FileFacts` with the same fields in the same order, all others still packed."""
 
     symbols: msgspec.Raw
@@ -209,23 +209,23 @@ def _links_decoder() -> msgspec.msgpack.Decoder[Links]:
 
 
 @cache
-def _named_decoder() -> msgspec.msgpack.Decoder[Named]:
-    return msgspec.msgpack.Decoder(Named)
+def _named_decoder() -> msgspec.msgpack.Decoder[FileScopes]:
+    return msgspec.msgpack.Decoder(FileScopes)
 
 
 @cache
-def _outline_decoder() -> msgspec.msgpack.Decoder[Outline]:
-    return msgspec.msgpack.Decoder(Outline)
+def _outline_decoder() -> msgspec.msgpack.Decoder[FileOutline]:
+    return msgspec.msgpack.Decoder(FileOutline)
 
 
-def unpack_outline(data: bytes) -> Outline:
+def unpack_outline(data: bytes) -> FileOutline:
     """What a file defines and says of itself, for a fifth of what all of its facts cost."""
     return _outline_decoder().decode(data)
 
 
 @cache
-def _judged_decoder() -> msgspec.msgpack.Decoder[Judged]:
-    return msgspec.msgpack.Decoder(Judged)
+def _judged_decoder() -> msgspec.msgpack.Decoder[FileFindings]:
+    return msgspec.msgpack.Decoder(FileFindings)
 
 
 def unpack_findings(data: bytes) -> tuple[Finding, ...]:
@@ -243,7 +243,7 @@ def unpack_remarks(data: bytes) -> tuple[Finding, ...]:
     return _remarks_decoder().decode(data)
 
 
-def unpack_named(data: bytes) -> Named:
+def unpack_named(data: bytes) -> FileScopes:
     """The names in a file's facts, for a tenth of what all of them cost."""
     return _named_decoder().decode(data)
 
@@ -341,7 +341,7 @@ def _text_only(value: Any) -> Any:
 # a column.
 
 
-class Tested(NamedTuple):
+class FileTests(NamedTuple):
     """The tests that reach a file."""
 
     near: list[tuple[int, int]]  # ids and steps, nearest first: those of a step or two, or else the nearest
@@ -377,10 +377,10 @@ class TestedFiles:
     def __init__(self, data: bytes) -> None:
         self.rows = msgspec.msgpack.decode(data, type=_Tested) if data else {}
 
-    def of(self, base: int) -> Tested:
+    def of(self, base: int) -> FileTests:
         """The tests of a file by its id."""
         near, farther = self.rows.get(base, ([], 0))
-        return Tested([(one, steps) for steps, column in near for one in unpacked(column)], farther)
+        return FileTests([(one, steps) for steps, column in near for one in unpacked(column)], farther)
 
 
 def cycles_from(data: bytes) -> list[list[int]]:

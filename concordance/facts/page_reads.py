@@ -35,7 +35,7 @@ CREATE TABLE summary (name TEXT PRIMARY KEY, packed BLOB) WITHOUT ROWID;
 """
 
 
-class Made(NamedTuple):
+class PageRecord(NamedTuple):
     """What was made of one subject."""
 
     slots: bytes  # that it read, as an array of unsigned numbers, sorted
@@ -145,7 +145,7 @@ class PageNotes:
         return known
 
     def write(
-        self, meta: Mapping[str, str], made: Mapping[Subject, Made], shared: Mapping[str, Digests],
+        self, meta: Mapping[str, str], made: Mapping[Subject, PageRecord], shared: Mapping[str, Digests],
         summaries: Mapping[str, Summary],
     ) -> None:  # fmt: skip
         """Notes a whole book, in place of what was noted."""
@@ -168,7 +168,7 @@ class PageNotes:
                 os.unlink(f"{self.path}.new{end}")
 
     def _write(
-        self, meta: Mapping[str, str], made: Mapping[Subject, Made], shared: Mapping[str, Digests],
+        self, meta: Mapping[str, str], made: Mapping[Subject, PageRecord], shared: Mapping[str, Digests],
         summaries: Mapping[str, Summary],
     ) -> None:  # fmt: skip
         self.close()
@@ -202,7 +202,7 @@ class PageNotes:
         checksums.move_sealed(aside, self.path)
 
     def update(
-        self, meta: Mapping[str, str], made: Mapping[Subject, Made], gone: Iterable[Subject],
+        self, meta: Mapping[str, str], made: Mapping[Subject, PageRecord], gone: Iterable[Subject],
         shared: Mapping[str, Digests], summaries: Mapping[str, Summary],
     ) -> None:  # fmt: skip
         """Notes what was made anew of a book, and what is gone. That a subject no longer reads a slot is not noted: it
@@ -212,7 +212,7 @@ class PageNotes:
             self._update(meta, made, gone, shared, summaries)
 
     def _update(
-        self, meta: Mapping[str, str], made: Mapping[Subject, Made], gone: Iterable[Subject],
+        self, meta: Mapping[str, str], made: Mapping[Subject, PageRecord], gone: Iterable[Subject],
         shared: Mapping[str, Digests], summaries: Mapping[str, Summary],
     ) -> None:  # fmt: skip
         run = self._connection.execute

@@ -14,11 +14,11 @@ from typing import Any
 import msgspec
 import tantivy
 
-from concordance.base.model import Category, Change, End, File, FileFacts, Finding, Flow, Links, Term, Trust
+from concordance.base.model import Category, End, File, FileFacts, FileHistory, Finding, Flow, Links, Term, Trust
 from concordance.facts import codec, schema
 from concordance.facts.codec import (
-    Named,
-    Outline,
+    FileOutline,
+    FileScopes,
     unpack,
     unpack_ends,
     unpack_flow,
@@ -27,7 +27,7 @@ from concordance.facts.codec import (
     unpack_outline,
     unpack_terms,
 )
-from concordance.facts.fulltext.index import Shelf
+from concordance.facts.fulltext.index import IndexShard
 from concordance.facts.links.bridge_rows import SYMBOL, place_of
 from concordance.facts.links.bridge_rows import Place as Place
 from concordance.facts.links.rows import Columns, rows_of
@@ -71,10 +71,10 @@ class Facts(Store):
         packed = self._packed("facts", path)
         return self._decoded(unpack, packed) if packed is not None else FileFacts()
 
-    def outline(self, path: str) -> Outline:
+    def outline(self, path: str) -> FileOutline:
         """What a file defines and says of itself; nothing where it was not read."""
         packed = self._packed("facts", path)
-        return self._decoded(unpack_outline, packed) if packed is not None else Outline()
+        return self._decoded(unpack_outline, packed) if packed is not None else FileOutline()
 
     def findings(self, path: str) -> list[Finding]:
         """What our rules, the readers and ruff say of a file, by line; of a trial only what is worth saying there."""
@@ -95,10 +95,10 @@ class Facts(Store):
         packed = self._packed("ends", path)
         return self._decoded(unpack_ends, packed) if packed is not None else ()
 
-    def names_in(self, path: str) -> Named:
+    def names_in(self, path: str) -> FileScopes:
         """The names and scopes of a file; none where it was not read."""
         packed = self._packed("facts", path)
-        return self._decoded(unpack_named, packed) if packed is not None else Named(msgspec.Raw())
+        return self._decoded(unpack_named, packed) if packed is not None else FileScopes(msgspec.Raw())
 
     def named(self, name: str) -> list[Place]:
         """Every symbol of a name."""
@@ -363,13 +363,13 @@ class Facts(Store):
         decode = msgspec.msgpack.Decoder(Learned).decode
         return [(schema.path_from(path), self._decoded(decode, packed)) for path, packed in self._rows(query)]
 
-    def change(self, path: str) -> Change | None:
+    def change(self, path: str) -> FileHistory | None:
         """A file's history."""
         row = self._row("SELECT packed FROM change WHERE path = ?", schema.stored_path(path))
         decode = msgspec.msgpack.Decoder(schema.StoredChange).decode
         return schema.change_from(path, self._decoded(decode, row[0])) if row else None
 
-    def changes(self, folder: str = "") -> Iterator[Change]:
+    def changes(self, folder: str = "") -> Iterator[FileHistory]:
         """The history of every path below a folder, those that are gone among them."""
         where, bounds = "", tuple[object, ...]()
         if folder:
@@ -401,7 +401,7 @@ def _parts(values: Iterable[int]) -> Iterator[tuple[int, ...]]:
 # millisecond, where to compare all names of a large repository takes a tenth of a second.
 
 
-def defining_alike(shelves: list[Shelf], name: str) -> list[str]:
+def defining_alike(shelves: list[IndexShard], name: str) -> list[str]:
     """Some of the files that define a name with a wrong letter or two, the nearest first."""
     found: dict[str, None] = {}
     for distance in (1, 2) if len(name) >= 8 else (1,) if len(name) >= 4 else ():

@@ -17,7 +17,7 @@ from concordance.facts.read import Facts
 Learned = tuple[tuple[bytes, str], ...]
 
 
-class Reading(NamedTuple):
+class ExtractedFile(NamedTuple):
     """One file as a worker has read it."""
 
     file: File
@@ -44,7 +44,7 @@ class Linkable(NamedTuple):
     size: int  # bytes of its flow, 0 where there is nothing to link
 
 
-class Before(NamedTuple):
+class PreviousFile(NamedTuple):
     """A file as it was before an update read it again, or found it gone."""
 
     id: int
@@ -68,10 +68,10 @@ class Before(NamedTuple):
 # ---
 # What the last build left, for the next one: its ledger, its notes of itself, and its macros.
 #
-# In: the folder of a store. Out: `Known`, or None where there is none, or it is another's or broken.
+# In: the folder of a store. Out: `LastBuild`, or None where there is none, or it is another's or broken.
 
 
-class Known(NamedTuple):
+class LastBuild(NamedTuple):
     """What the last build left."""
 
     files: dict[str, File]
@@ -79,7 +79,7 @@ class Known(NamedTuple):
     macros: list[tuple[str, Learned]]
 
 
-def known(folder: str, readers: str, kept: Known | None = None) -> Known | None:
+def known(folder: str, readers: str, kept: LastBuild | None = None) -> LastBuild | None:
     """The last build by these readers; None where there is none, it is another's or broken, or best made anew. `kept`
     may be it."""
     try:
@@ -89,6 +89,6 @@ def known(folder: str, readers: str, kept: Known | None = None) -> Known | None:
                 return None
             if kept is not None and kept.meta.get("started") == meta.get("started"):
                 return kept._replace(meta=meta)
-            return Known({file.path: file for file in facts.files()}, meta, facts.macros())
+            return LastBuild({file.path: file for file in facts.files()}, meta, facts.macros())
     except StoreBroken:
         return None

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 from concordance.base import confined_folder
-from concordance.base.model import Change, File
+from concordance.base.model import File, FileHistory
 
 VERSION = 10
 _TIMES, _ALWAYS = 4, 100_000  # ids: of those that the first build gave, and beside them
@@ -118,16 +118,18 @@ def stored_path(path: str) -> str | bytes:
 StoredChange = tuple[int, tuple[tuple[str, int], ...], int, int, tuple[tuple[bytes, int], ...]]
 
 
-def stored_change(change: Change) -> StoredChange:
+def stored_change(change: FileHistory) -> StoredChange:
     """A file's history as a value of the store."""
     together = tuple((os.fsencode(path), times) for path, times in change.together)
     return change.commits, change.authors, change.first, change.last, together
 
 
-def change_from(path: str, value: StoredChange) -> Change:
+def change_from(path: str, value: StoredChange) -> FileHistory:
     """The history of a stored value."""
     commits, authors, first, last, together = value
-    return Change(path, commits, authors, first, last, tuple((os.fsdecode(other), times) for other, times in together))
+    return FileHistory(
+        path, commits, authors, first, last, tuple((os.fsdecode(other), times) for other, times in together)
+    )
 
 
 def path_from(value: str | bytes) -> str:

@@ -15,7 +15,7 @@ from zlib import crc32
 from concordance.base.model import File, Links, unpacked
 from concordance.facts.codec import unpack_links, unpack_terms
 from concordance.facts.links.graph import unpacked_edges
-from concordance.facts.links.rows import Part, rows_of
+from concordance.facts.links.rows import FileLinks, rows_of
 
 
 class Aspect(StrEnum):
@@ -37,7 +37,7 @@ class Aspect(StrEnum):
     PATHS = "paths"  # that a file is there
 
 
-class Known(NamedTuple):
+class StoredFile(NamedTuple):
     """A file as the store has it."""
 
     file: File
@@ -61,7 +61,7 @@ def untimed(file: File) -> File:
     return file._replace(changed=0, altered=0, inode=0)
 
 
-class Touched:
+class StoreDelta:
     """Collects what one update changes."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class Touched:
         """Notes changes."""
         self.found.update((aspect.value, key) for key in keys)
 
-    def read(self, path: str, before: Known | None, after: Known | None) -> None:
+    def read(self, path: str, before: StoredFile | None, after: StoredFile | None) -> None:
         """Compares a file with what it was; None where it was not there, or is not any more."""
         if before is None or after is None:
             if before is not after:
@@ -102,7 +102,7 @@ class Touched:
         self.add(Aspect.NAME, [name for _, name, *_ in _names(before) ^ _names(after)])
 
     def linked(
-        self, path: str, before: Part, after: Part, moved: Mapping[int, int], owner: Callable[[int], str]
+        self, path: str, before: FileLinks, after: FileLinks, moved: Mapping[int, int], owner: Callable[[int], str]
     ) -> None:
         """Compares what linking a file gave with what it gave before, whose ids may be others now (`moved`). `owner`
         says which file an id belongs to."""
@@ -117,7 +117,7 @@ class Touched:
         self.add(Aspect.INTO, {owner(target) for target in targets})
 
 
-def _uses(part: Part, moved: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
+def _uses(part: FileLinks, moved: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
     """Who in a file uses, overrides or extends what."""
     for target, user, *more in rows_of(part.uses):
         yield moved.get(target, target), moved.get(user, user), *more
@@ -127,12 +127,12 @@ def _uses(part: Part, moved: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
         yield moved.get(target, target), moved.get(one, one), -2
 
 
-def _edges(part: Part, moved: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
+def _edges(part: FileLinks, moved: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
     for target, user, way in unpacked_edges(part.edges):
         yield moved.get(target, target), moved.get(user, user), -3, way
 
 
-def _meant(part: Part, moved: Mapping[int, int]) -> object:
+def _meant(part: FileLinks, moved: Mapping[int, int]) -> object:
     """What a file's own names mean."""
     links = unpack_links(part.links) if part.links else Links()
     targets = [moved.get(one, one) for one in unpacked(links.target)]
@@ -141,12 +141,12 @@ def _meant(part: Part, moved: Mapping[int, int]) -> object:
     return links._replace(target=b""), targets, overrides, extends
 
 
-def _words(known: Known) -> list[tuple[str, int, str]]:
+def _words(known: StoredFile) -> list[tuple[str, int, str]]:
     terms = unpack_terms(known.packed) if known.packed else ()
     return sorted((term.text, term.times, term.stands_for) for term in terms if term.kind != "name")
 
 
-def _concepts(known: Known | None) -> set[tuple[str, str]]:
+def _concepts(known: StoredFile | None) -> set[tuple[str, str]]:
     terms = unpack_terms(known.packed) if known is not None and known.packed else ()
     return {(term.text, term.stands_for) for term in terms if term.kind != "name"}
 
@@ -159,5 +159,5 @@ def _said(row: tuple[str, str, int, int, bool, int, bool, str, bool]) -> _Said:
     return name, kind, bool(declaration), bool(public), bool(test)
 
 
-def _names(known: Known) -> set[tuple[str, str, str, bool, bool, bool]]:
+def _names(known: StoredFile) -> set[tuple[str, str, str, bool, bool, bool]]:
     return {(row[7], *_said(row)) for row in known.symbols}

@@ -20,20 +20,20 @@ from typing import Any
 import msgspec
 
 from concordance.base.errors import StoreBroken, StoreFailed
-from concordance.base.model import Change, File, Finding
+from concordance.base.model import File, FileHistory, Finding
 from concordance.facts import file_times, schema
 from concordance.facts.codec import unpack_terms
 from concordance.facts.integrity import checksums
 from concordance.facts.integrity.failures import is_no_space, is_of_disk
 from concordance.facts.links import rows as links_rows
-from concordance.facts.links.bridge_rows import Crossed
-from concordance.facts.links.reads import Asked
+from concordance.facts.links.bridge_rows import BridgeReads
+from concordance.facts.links.reads import LinkReads
 from concordance.facts.links.rows import LinkedFile
-from concordance.facts.records import Before, Learned, Linkable, Reading
-from concordance.facts.store_delta import Aspect, Known, Touched, band
+from concordance.facts.records import ExtractedFile, Learned, Linkable, PreviousFile
+from concordance.facts.store_delta import Aspect, StoreDelta, StoredFile, band
 
 
-class Writer:
+class StoreWriter:
     """Writes one build. Leave it by `commit` or `abandon`."""
 
     def __init__(self, folder: str, fresh: bool, rows: Iterable[Linkable] | None = None) -> None:
@@ -42,14 +42,14 @@ class Writer:
         self.fresh = fresh
         self.target = f"{self.path}.{os.getpid()}.new" if fresh else self.path
         self.terms: Counter[str] = Counter()
-        self.touched = Touched()
+        self.touched = StoreDelta()
         self._is_new = fresh  # whether all that pages read may be other than it was
         self._ids: dict[str, int] = {}
-        self.before: dict[str, Before] = {}  # by path: the files that were read again or are gone
+        self.before: dict[str, PreviousFile] = {}  # by path: the files that were read again or are gone
         self.added: set[str] = set()
         self.retested = False  # whether there are other tests than before
         self.led: list[
-            tuple[links_rows.Part, links_rows.Part]
+            tuple[links_rows.FileLinks, links_rows.FileLinks]
         ] = []  # parts of files that were linked, before and after
         self.relinked: set[int] = set()  # the files of those that are not as they were
         self.asks_other = False  # whether a file asks other languages for other names
@@ -95,12 +95,12 @@ class Writer:
         (symbol,) = self._connection.execute("SELECT max(id) FROM symbol").fetchone()
         self._base = max(base or 0, symbol or 0) + 1
 
-    def put(self, readings: Iterable[Reading]) -> None:
+    def put(self, readings: Iterable[ExtractedFile]) -> None:
         """Writes files, in place of what was known of them; what they say of macros is written by `put_macros`."""
         with self._guarded():
             self._put(readings)
 
-    def _put(self, readings: Iterable[Reading]) -> None:
+    def _put(self, readings: Iterable[ExtractedFile]) -> None:
         files, facts, flows, ends, symbols = [], [], [], [], []
         for reading in readings:
             path = reading.file.path
@@ -121,7 +121,7 @@ class Writer:
                 self.retested |= had.is_other({s[7]: (s[1], s[8]) for s in reading.symbols})
             row = reading.file
             if not self.fresh:
-                self.touched.read(path, before, Known(row, reading.packed, reading.symbols))
+                self.touched.read(path, before, StoredFile(row, reading.packed, reading.symbols))
             files.append((identity, base, rank, schema.stored_path(path), *row[1:]))
             if reading.packed:
                 facts.append((identity, reading.packed))
@@ -159,7 +159,7 @@ class Writer:
                 self._forget(identity, known)
                 self._connection.execute("DELETE FROM macro WHERE file = ?", (identity,))
 
-    def _known(self, identity: int) -> Known:
+    def _known(self, identity: int) -> StoredFile:
         """A file as it is known."""
         run = self._connection.execute
         query = f"SELECT {schema.FILE_COLUMNS} FROM file WHERE id = ?"  # noqa: S608
@@ -170,9 +170,9 @@ class Writer:
             "ORDER BY place"
         )
         symbols = run(query, (identity,)).fetchall()
-        return Known(File(schema.path_from(row[0]), *row[1:]), facts[0] if facts else b"", symbols)
+        return StoredFile(File(schema.path_from(row[0]), *row[1:]), facts[0] if facts else b"", symbols)
 
-    def _forget(self, identity: int, known: Known) -> Before:
+    def _forget(self, identity: int, known: StoredFile) -> PreviousFile:
         """Takes out what reading a file anew puts in again, and gives it."""
         run = self._connection.execute
         file = known.file
@@ -183,13 +183,13 @@ class Writer:
         base, rank, flow, ends = run(query, (identity,)).fetchone()
         keys, kinds = tuple(row[7] for row in known.symbols), tuple((row[1], bool(row[8])) for row in known.symbols)
         form = (file.category, file.skip, file.note)
-        had = Before(identity, base, file.path, file.language, keys, kinds, flow or b"", form, rank, ends or b"")
+        had = PreviousFile(identity, base, file.path, file.language, keys, kinds, flow or b"", form, rank, ends or b"")
         run("DELETE FROM file WHERE id = ?", (identity,))
         for table in ("facts", "flow", "ends", "remark", "symbol"):
             run(f"DELETE FROM {table} WHERE file = ?", (identity,))  # noqa: S608
         return self.before.setdefault(file.path, had)
 
-    def put_changes(self, changes: Iterable[Change]) -> None:
+    def put_changes(self, changes: Iterable[FileHistory]) -> None:
         """Writes the files' history, in place of what was known of it; by path, so that an edit leaves it as it is."""
         encode = msgspec.msgpack.Encoder().encode
         rows = [(schema.stored_path(change.path), encode(schema.stored_change(change))) for change in changes]
@@ -234,12 +234,12 @@ class Writer:
         with self._guarded():
             for file in gone:
                 had = links_rows.remove(self._connection, file)
-                self._linked(file, had, links_rows.Part())
+                self._linked(file, had, links_rows.FileLinks())
             for row in rows:
                 self.asks_other |= links_rows.asks_other(self._connection, row)
                 self._linked(row.file, *links_rows.replace(self._connection, row))
 
-    def _linked(self, file: int, before: links_rows.Part, after: links_rows.Part) -> None:
+    def _linked(self, file: int, before: links_rows.FileLinks, after: links_rows.FileLinks) -> None:
         """Notes what linking a file anew has changed; of one that is gone, its own pages are gone, too."""
         self.touched.linked(self._paths.get(file, ""), before, after, self.moved, self.owner)
         self.led.append((before, after))
@@ -326,14 +326,14 @@ class Writer:
         return made if known is None else [now.get(row.id, row) for row in known]
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> LinkReads:
         """What the linker looks up when it links a few files."""
-        return Asked(self._connection, self._guarded, os.path.dirname(self.path))
+        return LinkReads(self._connection, self._guarded, os.path.dirname(self.path))
 
     @property
-    def crossed(self) -> Crossed:
+    def crossed(self) -> BridgeReads:
         """What bridges are joined by."""
-        return Crossed(self._connection, self._guarded)
+        return BridgeReads(self._connection, self._guarded)
 
     def index(self) -> None:
         """Makes the indexes of a first build, when all that is looked up by them is written."""

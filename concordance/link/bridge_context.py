@@ -1,7 +1,7 @@
 """The repository as a bridge sees it: the ends that files state, what the linker says of them, and who carries a name.
 
-In: the store that is being written, when all files are linked. Out: `Stated` ends and `Meant` targets. Whatever a
-bridge asks by name is asked here, so that it is known what its answer hangs on.
+In: the store that is being written, when all files are linked. Out: `StatedEnd` ends and `LinkedName` targets. Whatever
+a bridge asks by name is asked here, so that it is known what its answer hangs on.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from itertools import accumulate
 from typing import NamedTuple, TypeVar, cast
 
 from concordance.base.model import Ask, Bridge, End, Links, Occurrences, Trust, unpacked
-from concordance.facts.links.bridge_rows import Crossed
+from concordance.facts.links.bridge_rows import BridgeReads
 from concordance.facts.read import Place
 from concordance.link.paths.tree import Tree
-from concordance.link.python.module_finder import PythonModules
+from concordance.link.python.module_finder import ModuleFinder
 
 Made = TypeVar("Made")
 
 
-class Row(NamedTuple):
+class BridgeFile(NamedTuple):
     """A file."""
 
     id: int
@@ -31,10 +31,10 @@ class Row(NamedTuple):
     category: str
 
 
-class Stated(NamedTuple):
+class StatedEnd(NamedTuple):
     """An end, and where it is stated."""
 
-    file: Row
+    file: BridgeFile
     number: int  # among its file's ends
     end: End
 
@@ -51,7 +51,7 @@ class Stated(NamedTuple):
         return Bridge(end.bridge, end.says, name or end.name, self.id, self.number, target, trust, by, role, more)
 
 
-class Meant(NamedTuple):
+class LinkedName(NamedTuple):
     """What the linker says of a name."""
 
     target: int
@@ -68,7 +68,7 @@ class _Names:
         self._uses, self._links = unpacked(occurrences.use), links
         self._linked, self._targets = unpacked(links.use), unpacked(links.target)
 
-    def at(self, line: int, col: int) -> list[Meant]:
+    def at(self, line: int, col: int) -> list[LinkedName]:
         """What the linker says of the name at a place, the best first."""
         if not 0 < line < len(self._starts) or not self._uses:
             return []
@@ -78,38 +78,38 @@ class _Names:
             return []
         use, links = self._uses[place] - 1, self._links
         rows = range(bisect_left(self._linked, use), bisect_right(self._linked, use))
-        return [Meant(self._targets[row], Trust(links.trust[row]), links.resolvers[links.by[row]]) for row in rows]
+        return [LinkedName(self._targets[row], Trust(links.trust[row]), links.resolvers[links.by[row]]) for row in rows]
 
 
-class Crossing:
+class BridgeContext:
     """What is known when bridges are joined."""
 
-    def __init__(self, crossed: Crossed, tree: Tree) -> None:
+    def __init__(self, crossed: BridgeReads, tree: Tree) -> None:
         self._crossed, self._tree = crossed, tree
-        self.files = [Row(*row) for row in crossed.files()]
+        self.files = [BridgeFile(*row) for row in crossed.files()]
         self._meant: dict[int, _Names] = {}
-        self._made: dict[Callable[[Crossing], object], object] = {}
+        self._made: dict[Callable[[BridgeContext], object], object] = {}
 
-    def once(self, make: Callable[[Crossing], Made]) -> Made:
+    def once(self, make: Callable[[BridgeContext], Made]) -> Made:
         """What is worked out from all ends, the same for every bridge that asks."""
         if make not in self._made:
             self._made[make] = make(self)
         return cast(Made, self._made[make])
 
     @cached_property
-    def file_of(self) -> dict[str, Row]:
+    def file_of(self) -> dict[str, BridgeFile]:
         """The files by path."""
         return {row.path: row for row in self.files}
 
     @cached_property
-    def _stated(self) -> dict[str, list[Stated]]:
-        ends, found = self._crossed.ends(), dict[str, list[Stated]]()
+    def _stated(self) -> dict[str, list[StatedEnd]]:
+        ends, found = self._crossed.ends(), dict[str, list[StatedEnd]]()
         for row in self.files:
             for number, end in enumerate(ends.get(row.id, ())):
-                found.setdefault(end.bridge, []).append(Stated(row, number, end))
+                found.setdefault(end.bridge, []).append(StatedEnd(row, number, end))
         return found
 
-    def ends(self, bridge: str, *says: str) -> list[Stated]:
+    def ends(self, bridge: str, *says: str) -> list[StatedEnd]:
         """The ends of a bridge that say one of some things, or anything; by path, in the order of the text."""
         return [one for one in self._stated.get(bridge, ()) if not says or one.end.says in says]
 
@@ -128,7 +128,7 @@ class Crossing:
         wanted = frozenset(languages)
         return [one for one in self._crossed.named(name) if not wanted or one.language in wanted]
 
-    def symbols(self, file: Row) -> list[Place]:
+    def symbols(self, file: BridgeFile) -> list[Place]:
         """The symbols of a file, by place."""
         return self._crossed.symbols_in(file.id)
 
@@ -140,19 +140,19 @@ class Crossing:
         """Who uses a symbol: the id of the symbol around (or of the file), roles as bits, and the best trust."""
         return self._crossed.users(target)
 
-    def file_with(self, identity: int) -> Row:
+    def file_with(self, identity: int) -> BridgeFile:
         """The file of an id."""
         return self._by_base[bisect_right(self._by_base, identity, key=lambda row: row.base) - 1]
 
     @cached_property
-    def _by_base(self) -> list[Row]:
+    def _by_base(self) -> list[BridgeFile]:
         return sorted(self.files, key=lambda row: row.base)
 
-    def meant(self, one: Stated) -> list[Meant]:
+    def meant(self, one: StatedEnd) -> list[LinkedName]:
         """What the linker says of the name that stands where an end is stated, the best first."""
         return self.meant_at(one.file, one.end.line, one.end.col)
 
-    def meant_at(self, file: Row, line: int, col: int) -> list[Meant]:
+    def meant_at(self, file: BridgeFile, line: int, col: int) -> list[LinkedName]:
         """What the linker says of the name at a place of a file."""
         known = self._meant.get(file.id)
         if known is None:
@@ -161,4 +161,4 @@ class Crossing:
 
     def module_of(self, path: str) -> str:
         """The dotted name of a Python file, as others import it; "" where it has none."""
-        return self._tree.once(PythonModules).name_of(path)
+        return self._tree.once(ModuleFinder).name_of(path)

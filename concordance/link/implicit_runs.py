@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from concordance.base.model import TYPES, Import, Kind, Op, Trust, unpacked
-from concordance.facts.links.graph import BY_ROLES, Way, edge, packed_edges
-from concordance.link.world import Found, Loaded, Names, World
+from concordance.facts.links.graph import BY_ROLES, EdgeKind, edge, packed_edges
+from concordance.link.world import LanguageLinker, LinkWorld, LoadedFlow, NameTarget
 
 BY_FILE = frozenset((
     "python", "cython", "c", "cpp", "cuda", "objc", "objcpp", "javascript", "typescript", "proto", "shell", "starlark",
@@ -21,10 +21,12 @@ _NEVER = ("TYPE_CHECKING", "__name__")
 FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY))
 _GTEST = ("TEST_F(", "TEST_P(", "TYPED_TEST(", "TYPED_TEST_P(")
 
-Edge = tuple[int, int, Way]  # target, user
+Edge = tuple[int, int, EdgeKind]  # target, user
 
 
-def edges(file: Loaded, found: list[Found], uses: Sequence[tuple[int, int, int, int]], names: Names | None) -> bytes:
+def edges(
+    file: LoadedFlow, found: list[NameTarget], uses: Sequence[tuple[int, int, int, int]], names: LanguageLinker | None
+) -> bytes:
     """A file's edges, packed; `uses` are targets, users, roles and trust."""
     runs = getattr(names, "runs", None)
     passed = _passed(file, found) if runs is not None else set()
@@ -34,9 +36,9 @@ def edges(file: Loaded, found: list[Found], uses: Sequence[tuple[int, int, int, 
     for target, user, roles, trust in uses:
         if trust > Trust.CANDIDATE:
             way = BY_ROLES[roles]
-            if way <= Way.READS:
-                way = Way.LOADS if user in loading else Way.PASSES if (target, user) in passed else way
-                if way is Way.CALLS:
+            if way <= EdgeKind.READS:
+                way = EdgeKind.LOADS if user in loading else EdgeKind.PASSES if (target, user) in passed else way
+                if way is EdgeKind.CALLS:
                     called.add((target, user))
             rows.add(edge(target, user, way))
     rows.update(edge(*one) for one in _along(file))
@@ -45,7 +47,7 @@ def edges(file: Loaded, found: list[Found], uses: Sequence[tuple[int, int, int, 
     return packed_edges(rows)
 
 
-def _loading(file: Loaded) -> set[int]:
+def _loading(file: LoadedFlow) -> set[int]:
     """Who is run when the file is loaded: the file itself, and its classes that are in no function."""
     found = {file.base}
     for symbol, around in enumerate(file.symbol_parent):
@@ -54,7 +56,7 @@ def _loading(file: Loaded) -> set[int]:
     return found
 
 
-def _passed(file: Loaded, found: list[Found]) -> set[tuple[int, int]]:
+def _passed(file: LoadedFlow, found: list[NameTarget]) -> set[tuple[int, int]]:
     """The targets, with their users, that are named only before a dot."""
     flow = file.flow
     rows = list(zip(*map(unpacked, (flow.user, flow.used, flow.times)), strict=True))
@@ -74,7 +76,7 @@ def _passed(file: Loaded, found: list[Found]) -> set[tuple[int, int]]:
     return {key for key, passed in only.items() if passed}
 
 
-def _along(file: Loaded) -> Iterator[Edge]:
+def _along(file: LoadedFlow) -> Iterator[Edge]:
     """What any language runs along."""
     for symbol, around in enumerate(file.symbol_parent):
         name = file.names[file.symbol_name[symbol]]
@@ -83,22 +85,22 @@ def _along(file: Loaded) -> Iterator[Edge]:
         if around:
             kind = file.kind(around - 1)
             if kind in FUNCTIONS:
-                yield file.id(symbol), file.base + around, Way.HOLDS
+                yield file.id(symbol), file.base + around, EdgeKind.HOLDS
             elif kind in TYPES and name in ("constructor", file.names[file.symbol_name[around - 1]]):
-                yield file.id(symbol), file.base + around, Way.MAKES
+                yield file.id(symbol), file.base + around, EdgeKind.MAKES
         if name.startswith(_GTEST):
             yield from _fixture(file, symbol, name)
 
 
-def _fixture(file: Loaded, symbol: int, name: str) -> Iterator[Edge]:
+def _fixture(file: LoadedFlow, symbol: int, name: str) -> Iterator[Edge]:
     """The class that a test of googletest is a member of, with what is run before and after."""
     called = name.partition("(")[2].partition(",")[0].strip()
     for place, word in enumerate(file.symbol_name):
         if file.names[word] == called and file.kind(place) in TYPES:
-            yield file.id(place), file.id(symbol), Way.ASKS
+            yield file.id(place), file.id(symbol), EdgeKind.ASKS
             for hook in ("SetUp", "TearDown"):
                 for member in file.members.get(place, {}).get(file.word.get(hook, -1), ()):
-                    yield file.id(member), file.id(symbol), Way.SETS_UP
+                    yield file.id(member), file.id(symbol), EdgeKind.SETS_UP
 
 
 # ---
@@ -110,7 +112,7 @@ def _fixture(file: Loaded, symbol: int, name: str) -> Iterator[Edge]:
 # one another without being named (the files of a package of Go or Java) have none.
 
 
-def loaded(world: World, file: Loaded, found: list[Found]) -> list[int]:
+def loaded(world: LinkWorld, file: LoadedFlow, found: list[NameTarget]) -> list[int]:
     """The ids of the files that one needs, in the order of its imports."""
     if file.language not in BY_FILE or not file.flow.imports or file.path.endswith(".pyi"):
         return []
@@ -131,7 +133,7 @@ def loaded(world: World, file: Loaded, found: list[Found]) -> list[int]:
     return list(ids)
 
 
-def _waits(file: Loaded, one: Import) -> bool:
+def _waits(file: LoadedFlow, one: Import) -> bool:
     if one.form == "type" or any(word in one.condition for word in _NEVER):
         return True
     scope = one.scope

@@ -1,8 +1,8 @@
 """What a file shows to others: what they can find in it under each name, and what that is worth.
 
-In: a file's flow, and where its imports lead. Out: `Shown`. Two versions of a file are compared by it: a name under
-which others find something else than before, a symbol that is worth something else. What only the file itself can see
-(the bodies of its functions, as far as nothing is returned from them) is not in it.
+In: a file's flow, and where its imports lead. Out: `FileInterface`. Two versions of a file are compared by it: a name
+under which others find something else than before, a symbol that is worth something else. What only the file itself can
+see (the bodies of its functions, as far as nothing is returned from them) is not in it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from zlib import crc32
 from concordance.base.model import TYPES, Given, Kind, Op, Target, unpacked
 from concordance.extract.cfamily.symbol_flags import FRIEND, INLINE, LOCAL
 from concordance.link.implicit_runs import FUNCTIONS
-from concordance.link.world import Loaded
+from concordance.link.world import LoadedFlow
 
 C_FAMILY = frozenset(("c", "cpp", "cuda", "objc", "objcpp"))
 # Languages whose values are followed by links, for there any name may hold anything; others declare types by name.
@@ -47,7 +47,7 @@ def digest(name: str) -> int:
 
 
 @dataclass
-class Shown:
+class FileInterface:
     """What one version of a file shows."""
 
     names: dict[str, list[Any]] = field(default_factory=dict)  # by name, in order
@@ -61,18 +61,18 @@ class Shown:
     local: set[str] = field(default_factory=set)  # names that only those see who include the file
 
 
-class Version(NamedTuple):
+class FileVersion(NamedTuple):
     """One version of a file, with where its imports lead."""
 
-    file: Loaded
+    file: LoadedFlow
     targets: tuple[Target, ...]
-    shown: Shown
+    shown: FileInterface
 
 
-class Reader:
+class ExpressionDescriber:
     """Describes the expressions of one file by what they say, not by their numbers."""
 
-    def __init__(self, file: Loaded, targets: Sequence[Target]) -> None:
+    def __init__(self, file: LoadedFlow, targets: Sequence[Target]) -> None:
         self.file, self.targets = file, targets
         self.followed = file.language in FOLLOWED
         self.paths = self._paths()
@@ -173,10 +173,10 @@ class Reader:
         return hash(tuple(found))
 
 
-def shown(file: Loaded, targets: Sequence[Target]) -> Shown:
+def shown(file: LoadedFlow, targets: Sequence[Target]) -> FileInterface:
     """What a file shows."""
-    reader = Reader(file, targets)
-    result = Shown(exports=file.flow.exports)
+    reader = ExpressionDescriber(file, targets)
+    result = FileInterface(exports=file.flow.exports)
     worth: list[list[Any]] = [[] for _ in file.symbol_kind]
     for (symbol, what), values in file.given.items():
         if what != Given.HANDS:
@@ -196,7 +196,7 @@ def shown(file: Loaded, targets: Sequence[Target]) -> Shown:
     return result
 
 
-def _variables(file: Loaded, reader: Reader, result: Shown, worth: list[list[Any]]) -> None:
+def _variables(file: LoadedFlow, reader: ExpressionDescriber, result: FileInterface, worth: list[list[Any]]) -> None:
     """Adds what is bound to names that others can ask for."""
     for variable in range(file.flow.whole):
         if not reader.is_open(variable):
@@ -216,7 +216,7 @@ def _variables(file: Loaded, reader: Reader, result: Shown, worth: list[list[Any
             worth[symbol - 1].append(("bound", values))
 
 
-def _symbols(file: Loaded, reader: Reader, result: Shown, worth: list[list[Any]]) -> None:
+def _symbols(file: LoadedFlow, reader: ExpressionDescriber, result: FileInterface, worth: list[list[Any]]) -> None:
     flow, paths = file.flow, reader.paths
     flags, forms, arity = flow.symbol_flags, file.form, file.arity
     within = unpacked(flow.symbol_within)
@@ -244,7 +244,7 @@ def _symbols(file: Loaded, reader: Reader, result: Shown, worth: list[list[Any]]
         result.names.setdefault(name, []).append(row)
 
 
-def around_of(file: Loaded, symbol: int) -> Iterator[int]:
+def around_of(file: LoadedFlow, symbol: int) -> Iterator[int]:
     """The symbols around one, the nearest first."""
     parent = file.symbol_parent[symbol]
     while parent:
@@ -252,7 +252,7 @@ def around_of(file: Loaded, symbol: int) -> Iterator[int]:
         parent = file.symbol_parent[parent - 1]
 
 
-def owned(file: Loaded, symbol: int) -> Iterator[tuple[str, str]]:
+def owned(file: LoadedFlow, symbol: int) -> Iterator[tuple[str, str]]:
     """A symbol of the C family by its name and the class that it may be a member of: "" for none. Two that share no
     such pair are never one."""
     name, parent = file.names[file.symbol_name[symbol]], file.symbol_parent[symbol]
@@ -267,7 +267,7 @@ def owned(file: Loaded, symbol: int) -> Iterator[tuple[str, str]]:
     yield "", name
 
 
-def mentions(file: Loaded) -> bytes:
+def mentions(file: LoadedFlow) -> bytes:
     """Digests of the names that a file may ask others for, rising."""
     flow, names = file.flow, file.names
     found: set[str] = {row.name for row in flow.imports}
@@ -286,7 +286,7 @@ def mentions(file: Loaded) -> bytes:
     return array("I", sorted({digest(name) for name in found})).tobytes()
 
 
-def _spelt(file: Loaded) -> Iterable[str]:
+def _spelt(file: LoadedFlow) -> Iterable[str]:
     for row in file.flow.imports:
         yield row.alias
         yield from row.module.replace("::", "/").replace(".", "/").split("/")[-1:]

@@ -12,30 +12,30 @@ from typing import Any, Protocol
 
 from concordance.base.model import TYPES, Given, Links, Op, Target, unpacked
 from concordance.facts.codec import unpack_flow
-from concordance.facts.records import Before, Linkable
+from concordance.facts.records import Linkable, PreviousFile
 from concordance.link.cfamily.invalidation import c_names
-from concordance.link.cfamily.linker import CNames
+from concordance.link.cfamily.linker import CFamilyLinker
 from concordance.link.cfamily.scopes import NAMESPACE
 from concordance.link.interface_digest import (
     ANY,
     C_FAMILY,
     FOLLOWED,
     OWNERS,
-    Reader,
-    Shown,
-    Version,
+    ExpressionDescriber,
+    FileInterface,
+    FileVersion,
     digest,
     is_unnamed,
     owned,
     shown,
 )
-from concordance.link.world import Loaded, World
+from concordance.link.world import LinkWorld, LoadedFlow
 
 MANY = 200  # files that are always followed, whatever their share
 SHARE = 3  # of a family's files: from a third on, all are linked
 
 
-class Known(Protocol):
+class StoredLinks(Protocol):
     """What is asked of the store."""
 
     def links(self, file: int) -> Links:
@@ -48,11 +48,16 @@ class Known(Protocol):
         """The files that led to some symbols."""
 
 
-class Again:
+class Invalidation:
     """Finds the files. Names and ids that are changed wait until those who ask for them are found."""
 
     def __init__(
-        self, world: World, known: Known, before: Mapping[str, Before], added: Iterable[str], c: Callable[[], CNames]
+        self,
+        world: LinkWorld,
+        known: StoredLinks,
+        before: Mapping[str, PreviousFile],
+        added: Iterable[str],
+        c: Callable[[], CFamilyLinker],
     ) -> None:
         """`before` and `added` are the files that were read or are gone; `c` makes the linker of the C family."""
         self.world, self.known, self.before, self.added, self.c = world, known, before, set(added), c
@@ -65,11 +70,11 @@ class Again:
         self._new_own: set[tuple[str, str]] = set()
         self._new_names: dict[bool, set[str]] = {False: set(), True: set()}
         self._new_ids: set[int] = set()
-        self._old: dict[str, Version] = {}
-        self._new: dict[str, Version] = {}
+        self._old: dict[str, FileVersion] = {}
+        self._new: dict[str, FileVersion] = {}
         self._links: dict[str, Links] = {}
-        self._weaves: dict[int, Weave] = {}
-        self._changed: dict[int, Weave] = {}
+        self._weaves: dict[int, DefinitionDependencies] = {}
+        self._changed: dict[int, DefinitionDependencies] = {}
         self._sizes = [sum((row.language in C_FAMILY) == c for row in world.files if row.size) for c in (False, True)]
 
     # --- what changed ------------------------------------------------------------------------
@@ -98,17 +103,19 @@ class Again:
         """What a file that was read again shows, against what it showed."""
         had, number = self.before.get(path), self.world.number.get(path)
         if had is not None and had.flow:
-            file = Loaded(-1, Linkable(had.id, had.base, path, had.language, "", len(had.flow)), unpack_flow(had.flow))
+            file = LoadedFlow(
+                -1, Linkable(had.id, had.base, path, had.language, "", len(had.flow)), unpack_flow(had.flow)
+            )
             self._links[path] = self.known.links(had.id)
-            self._old[path] = Version(file, self._links[path].imports, shown(file, self._links[path].imports))
+            self._old[path] = FileVersion(file, self._links[path].imports, shown(file, self._links[path].imports))
         if number is not None and self.world.files[number].size:
             file = self.world.load(number)
             targets = self.world.targets(file)
-            self._new[path] = Version(file, targets, shown(file, targets))
+            self._new[path] = FileVersion(file, targets, shown(file, targets))
             self.found.add(number)
         versions = [version for version in (self._old.get(path), self._new.get(path)) if version is not None]
-        old = self._old[path].shown if path in self._old else Shown()
-        new = self._new[path].shown if path in self._new else Shown()
+        old = self._old[path].shown if path in self._old else FileInterface()
+        new = self._new[path].shown if path in self._new else FileInterface()
         for c in {version.file.language in C_FAMILY for version in versions}:
             self._differ(c, old, new)
         if path in self._old and versions[0].file.language in FOLLOWED:
@@ -118,7 +125,7 @@ class Again:
         if old.unasked != new.unasked:
             self._below(path)
 
-    def _differ(self, c: bool, old: Shown, new: Shown) -> None:
+    def _differ(self, c: bool, old: FileInterface, new: FileInterface) -> None:
         """Notes the names under which two versions of a file show something else."""
         names = {name for name in old.names.keys() | new.names.keys() if old.names.get(name) != new.names.get(name)}
         if c:  # another says who cares for namespaces, which many files open
@@ -245,7 +252,7 @@ class Again:
             else:
                 self._new_ids = set()
 
-    def _note(self, file: Loaded, symbols: Iterable[int], names: Iterable[str]) -> None:
+    def _note(self, file: LoadedFlow, symbols: Iterable[int], names: Iterable[str]) -> None:
         """Notes what of a file is worth something else."""
         c = file.language in C_FAMILY
         self._add_names(c, names)
@@ -264,18 +271,18 @@ class Again:
             had = [old.shown.values.get(places[symbol]) for symbol in symbols]
             self._add_ids(old.file.id(one[0]) for one in had if one is not None)
 
-    def _weave(self, number: int) -> Weave:
+    def _weave(self, number: int) -> DefinitionDependencies:
         if number not in self._weaves:
             file = self.world.load(number)
             links = self.known.links(self.world.files[number].id) if file.language in FOLLOWED else Links()
-            self._weaves[number] = Weave(file, _by_use(links))
+            self._weaves[number] = DefinitionDependencies(file, _by_use(links))
         return self._weaves[number]
 
-    def _changed_weave(self, path: str, version: Version) -> Weave:
+    def _changed_weave(self, path: str, version: FileVersion) -> DefinitionDependencies:
         key = id(version)
         if key not in self._changed:
             old = version is self._old.get(path)
-            self._changed[key] = Weave(version.file, _by_use(self._links[path]) if old else {})
+            self._changed[key] = DefinitionDependencies(version.file, _by_use(self._links[path]) if old else {})
         return self._changed[key]
 
 
@@ -291,7 +298,7 @@ def _is_space(old: list[Any] | None, new: list[Any] | None) -> bool:
     return all(row[1] == NAMESPACE for row in (*(old or ()), *(new or ())))
 
 
-def _exported(old: Shown, new: Shown) -> set[str]:
+def _exported(old: FileInterface, new: FileInterface) -> set[str]:
     """The names that come or go where a file says anew which ones it offers."""
     some = [shown.exports for shown in (old, new)]
     if all(one is not None and not any(name.startswith("*") for name in one) for one in some):
@@ -312,20 +319,20 @@ def _folders(paths: Iterable[str]) -> set[str]:
 # ---
 # Which of a file's definitions hang on what it asks others for.
 #
-# In: a file, and what its names meant. Out: `Weave`: of some names, symbols or imports, the symbols and variables of
-# the file that may be worth something else when those do. It follows expressions through all variables of the file,
-# from what others can ask for down to what it is made of, and is asked the other way round.
+# In: a file, and what its names meant. Out: `DefinitionDependencies`: of some names, symbols or imports, the symbols
+# and variables of the file that may be worth something else when those do. It follows expressions through all variables
+# of the file, from what others can ask for down to what it is made of, and is asked the other way round.
 
 
-class Weave:
+class DefinitionDependencies:
     """One file. A point is an expression, or behind all of them a symbol, or behind all of those a variable."""
 
-    def __init__(self, file: Loaded, links: Mapping[int, Sequence[int]]) -> None:
+    def __init__(self, file: LoadedFlow, links: Mapping[int, Sequence[int]]) -> None:
         """`links` are the targets of expressions when the file was linked last; empty where that was another text."""
         self.file, self.links = file, links
         self._symbols = len(file.op)
         self._variables = self._symbols + len(file.symbol_kind)
-        self._reader = Reader(file, ())
+        self._reader = ExpressionDescriber(file, ())
         self._into: dict[int, list[int]] = {}  # whom a point is a part of
         self._by_name: dict[str, list[int]] = {}
         self._by_import: dict[int, list[int]] = {}

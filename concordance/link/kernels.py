@@ -14,7 +14,7 @@ from concordance.base.model import Kind, Trust
 from concordance.extract.operator_schema import Schema
 from concordance.extract.rule_context import C_FAMILY
 from concordance.facts.read import Place
-from concordance.link.bridge_context import Crossing, Meant
+from concordance.link.bridge_context import BridgeContext, LinkedName
 
 _FUNCTIONS = (Kind.FUNCTION, Kind.METHOD)
 _NUMBER = re.compile(r"\+\d+$")
@@ -34,7 +34,7 @@ _OPTIONS = ("ScalarType", "Layout", "Device", "bool")  # what one `TensorOptions
 class Kernels:
     """Finds definitions of functions of C++."""
 
-    def __init__(self, crossing: Crossing) -> None:
+    def __init__(self, crossing: BridgeContext) -> None:
         self._crossing = crossing
         self._stated: dict[tuple[str, str], dict[int, str]] = {}  # by path and name, then by number among those
         for one in crossing.ends("overloads"):
@@ -43,7 +43,7 @@ class Kernels:
 
     def of(
         self, name: str, spaces: Iterable[tuple[str, ...]], schema: Schema | None = None, anywhere: bool = True
-    ) -> list[Meant]:
+    ) -> list[LinkedName]:
         """The definitions that a name means in one of some namespaces or, where but one takes a schema's, anywhere."""
         parts = name.split("::")
         defined = [
@@ -63,7 +63,7 @@ class Kernels:
             return [one._replace(trust=min(one.trust, Trust.UNIQUE_NAME), by=by) for one in told]
         return []
 
-    def narrowed(self, meant: list[Meant], schema: Schema | None) -> list[Meant]:
+    def narrowed(self, meant: list[LinkedName], schema: Schema | None) -> list[LinkedName]:
         """What the linker says of a name, less the overloads whose parameters are not a schema's."""
         if len(meant) < 2 or schema is None:
             return meant
@@ -73,11 +73,11 @@ class Kernels:
         found = [one for one, score in zip(meant, scores, strict=True) if score == best] if best > 0 else meant
         if len(found) > 1:
             return found
-        return [Meant(found[0].target, Trust.EXACT, "definition whose parameters are the schema's")]
+        return [LinkedName(found[0].target, Trust.EXACT, "definition whose parameters are the schema's")]
 
-    def defined(self, meant: list[Meant]) -> list[Meant]:
+    def defined(self, meant: list[LinkedName]) -> list[LinkedName]:
         """The same with definitions in place of what only declares them, where a definition is to be found."""
-        found: list[Meant] = []
+        found: list[LinkedName] = []
         for one in meant:
             place = self._crossing.place(one.target)
             others = self._beside(place) if place is not None and place.declaration else []
@@ -102,10 +102,10 @@ class Kernels:
         number = own.index(one.id) if one.id in own else -1
         return stated.get(number, "").split(";")
 
-    def _told(self, found: list[Place], schema: Schema | None, where: str) -> list[Meant]:
+    def _told(self, found: list[Place], schema: Schema | None, where: str) -> list[LinkedName]:
         """Overloads, told apart by what they take."""
         if len(found) == 1:
-            return [Meant(found[0].id, Trust.EXACT, f"only definition {where}".strip())]
+            return [LinkedName(found[0].id, Trust.EXACT, f"only definition {where}".strip())]
         by = f"one of {len(found)} definitions {where}".strip()
         if schema is not None:
             scores = [(fit(schema.types, self._takes(one)), one) for one in found]
@@ -113,13 +113,15 @@ class Kernels:
             if best > 0:
                 found = [one for score, one in scores if score == best]
                 if len(found) == 1:
-                    return [Meant(found[0].id, Trust.EXACT, f"definition {where} whose parameters are the schema's")]
+                    return [
+                        LinkedName(found[0].id, Trust.EXACT, f"definition {where} whose parameters are the schema's")
+                    ]
                 by = f"one of {len(found)} definitions {where} whose parameters are the schema's"
                 if len({spaces_around(one) for one in found}) == 1 and len({self._form(one) for one in found}) == 1:
                     # No program has two functions of one form: the build chooses, by `#if` or by its list of files.
                     by = f"one of {len(found)} definitions {where} of one form, of which a build has one"
-                    return [Meant(one.id, Trust.UNIQUE_NAME, by) for one in found]
-        return [Meant(one.id, Trust.CANDIDATE, by) for one in found]
+                    return [LinkedName(one.id, Trust.UNIQUE_NAME, by) for one in found]
+        return [LinkedName(one.id, Trust.CANDIDATE, by) for one in found]
 
     def _form(self, one: Place) -> tuple[str, ...]:
         """What a function takes, in one spelling."""

@@ -20,7 +20,7 @@ from concordance.facts.records import Linkable
 from concordance.link import implicit_runs
 from concordance.link.interface_digest import mentions
 from concordance.link.paths.tree import Tree
-from concordance.link.world import Carriers, Found, Loaded, Names, World
+from concordance.link.world import Carriers, LanguageLinker, LinkWorld, LoadedFlow, NameTarget
 
 LANGUAGES = "concordance.link.languages"
 _IMPORT = 1 << ROLES.index(Role.IMPORT)
@@ -45,8 +45,8 @@ class Linker:
             module = plugins.load(LANGUAGES, name)
             self._modules.update(dict.fromkeys(module.LANGUAGES, module))
         resolvers = {name: module.imports for name, module in self._modules.items()}
-        self.world = World(tree, files, flows, resolvers, carriers, all_in)
-        self._names: dict[str, Names | None] = {}
+        self.world = LinkWorld(tree, files, flows, resolvers, carriers, all_in)
+        self._names: dict[str, LanguageLinker | None] = {}
         self._passed: dict[str, Callable[[str, Import], list[Target]]] = {}
 
     def prepare(self, languages: Iterable[str] | None = None) -> None:
@@ -69,7 +69,7 @@ class Linker:
             aims += [target for one in self.world.imports(number) for target in resolve(row.path, one)]
         return sha256(pack_targets(aims)).digest()[:8] if aims else b""
 
-    def names(self, language: str) -> Names | None:
+    def names(self, language: str) -> LanguageLinker | None:
         """The linker of a language's names, where it has one; languages of one family share theirs."""
         module = self._modules.get(language)
         if module is None or not hasattr(module, "names"):
@@ -78,7 +78,7 @@ class Linker:
             self._names[module.__name__] = module.names(self.world)
         return self._names[module.__name__]
 
-    def made(self) -> list[Names]:
+    def made(self) -> list[LanguageLinker]:
         """The linkers of names that were needed."""
         return [names for names in self._names.values() if names is not None]
 
@@ -112,19 +112,19 @@ class Linker:
             self._included(names, number), self._asks(names, file, found),
         )  # fmt: skip
 
-    def _asks(self, names: Names | None, file: Loaded, found: list[Found]) -> bytes:
-        asks: Callable[[Loaded, list[Found]], list[Ask]] | None = getattr(names, "asks", None)
+    def _asks(self, names: LanguageLinker | None, file: LoadedFlow, found: list[NameTarget]) -> bytes:
+        asks: Callable[[LoadedFlow, list[NameTarget]], list[Ask]] | None = getattr(names, "asks", None)
         rows = asks(file, found) if asks is not None else []
         return packed_asks(rows) if rows else b""
 
-    def _included(self, names: Names | None, number: int) -> bytes | None:
+    def _included(self, names: LanguageLinker | None, number: int) -> bytes | None:
         included: Callable[[int], list[int]] | None = getattr(names, "included", None)
         if included is None:
             return None
         return array("I", [self.world.files[other].base for other in included(number)]).tobytes()
 
     def _files(
-        self, found: list[Found], uses: tuple[bytes, ...], edges: bytes, overrides: list[tuple[int, int, int]],
+        self, found: list[NameTarget], uses: tuple[bytes, ...], edges: bytes, overrides: list[tuple[int, int, int]],
         extends: list[tuple[int, int]], loads: bytes,
     ) -> bytes:  # fmt: skip
         """The bases of all files that one leads to."""
@@ -133,10 +133,10 @@ class Linker:
         ids.update((row[1] for row in overrides), (row[1] for row in extends))
         return array("I", sorted({self.world.base(one) for one in ids})).tobytes()
 
-    def _uses(self, file: Loaded, found: list[Found]) -> tuple[tuple[bytes, ...], dict[str, tuple[int, int]]]:
+    def _uses(self, file: LoadedFlow, found: list[NameTarget]) -> tuple[tuple[bytes, ...], dict[str, tuple[int, int]]]:
         """Who in a file uses what: each pair once, with its roles, the best trust and how often; where there is better
         than a guess, guesses count for nothing. And how often names lead nowhere, in calls and at all."""
-        targets: dict[int, list[Found]] = {}
+        targets: dict[int, list[NameTarget]] = {}
         for row in found:
             targets.setdefault(row.use, []).append(row)
         uses: dict[tuple[int, int], tuple[int, int, int]] = {}
@@ -169,14 +169,14 @@ class Linker:
         columns = zip(*((*pair, *uses[pair]) for pair in pairs), strict=True)
         return tuple(packed(list(column)) for column in columns), missed
 
-    def _extends(self, file: Loaded, names: Names) -> Iterator[tuple[int, int]]:
+    def _extends(self, file: LoadedFlow, names: LanguageLinker) -> Iterator[tuple[int, int]]:
         """The classes of a file with their bases."""
         for symbol in range(len(file.symbol_kind)):
             if file.kind(symbol) in TYPES:
                 for base in dict.fromkeys(names.bases(file, symbol)):
                     yield file.id(symbol), base
 
-    def _overrides(self, file: Loaded, names: Names) -> Iterator[tuple[int, int, int]]:
+    def _overrides(self, file: LoadedFlow, names: LanguageLinker) -> Iterator[tuple[int, int, int]]:
         """The methods of a file's classes that stand in for a base's."""
         if hasattr(names, "overrides"):  # the language says itself which do
             yield from names.overrides(file)
@@ -192,9 +192,9 @@ class Linker:
                         if target is not None:
                             yield file.id(member), target, int(Trust.EXACT)
 
-    def _above(self, file: Loaded, symbol: int, names: Names) -> list[tuple[Loaded, int]]:
+    def _above(self, file: LoadedFlow, symbol: int, names: LanguageLinker) -> list[tuple[LoadedFlow, int]]:
         """The classes above one, nearest first."""
-        found: list[tuple[Loaded, int]] = []
+        found: list[tuple[LoadedFlow, int]] = []
         seen = {(file.number, symbol)}
         waiting = [(file, symbol)]
         while waiting and len(found) < _FARTHEST:
@@ -208,7 +208,7 @@ class Linker:
         return found
 
 
-def _member(classes: list[tuple[Loaded, int]], name: str) -> int | None:
+def _member(classes: list[tuple[LoadedFlow, int]], name: str) -> int | None:
     """The method of a name in the nearest class that has one."""
     for file, symbol in classes:
         place = file.word.get(name)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.link.bridge_context import Crossing
-from concordance.link.operator_tables import Operator, Tables, nearest
+from concordance.link.bridge_context import BridgeContext
+from concordance.link.operator_tables import TableOperator, Tables, nearest
 
 _METHODS = ("torch.Tensor", "Tensor", "torch._C._TensorBase", "torch._C.TensorBase")
 _FUNCTIONS = ("torch", "torch._VF", "torch._C._VariableFunctions")
@@ -19,17 +19,17 @@ _OPS = "torch.ops."
 class OperatorNames:
     """Finds operators by names of Python."""
 
-    def __init__(self, crossing: Crossing) -> None:
+    def __init__(self, crossing: BridgeContext) -> None:
         tables = self._tables = crossing.once(Tables)
-        self._known: dict[str, list[Operator]] = {}
-        self._made: dict[str, list[Operator]] = {}
+        self._known: dict[str, list[TableOperator]] = {}
+        self._made: dict[str, list[TableOperator]] = {}
         for one in tables.operators:
             if one.name.partition("::")[0].isupper():
                 self._made.setdefault(one.schema.base, []).append(one)
             for way in dict.fromkeys(ways(one)):
                 self._known.setdefault(way, []).append(one)
 
-    def of(self, dotted: str, near: str) -> list[Operator]:
+    def of(self, dotted: str, near: str) -> list[TableOperator]:
         """The operators of a dotted name, of the table that lies nearest to a path."""
         if dotted.startswith(_OPS):
             return self.of_packet(dotted.removeprefix(_OPS), near)
@@ -38,7 +38,7 @@ class OperatorNames:
             found = self._known.get("torch." + dotted.rpartition(".")[2])
         return plainest(nearest(found or [], near))
 
-    def of_packet(self, dotted: str, near: str) -> list[Operator]:
+    def of_packet(self, dotted: str, near: str) -> list[TableOperator]:
         """The operators of `aten.add.Tensor`, or of all overloads of `aten.add`."""
         parts = dotted.split(".")
         if len(parts) == 2:
@@ -49,25 +49,25 @@ class OperatorNames:
         found = self._tables.named(f"{parts[0]}::{parts[1]}{overload}", near)
         return [found] if found else []
 
-    def of_name(self, name: str, near: str) -> list[Operator]:
+    def of_name(self, name: str, near: str) -> list[TableOperator]:
         """The operators of `aten::add.Tensor`, or of all overloads of `aten::add`; overloads without a name apart."""
         found = self._tables.named(name, near)
         if found is not None and "." in name:
             return [found]
         return plainest(self._tables.overloads(name, near)) if "." not in name else []
 
-    def of_made(self, name: str) -> list[Operator]:
+    def of_made(self, name: str) -> list[TableOperator]:
         """The only operator of a name, of those whose namespace is a macro's, which the build alone knows."""
         found = self._made.get(name.partition("::")[2].partition(".")[0], [])
         return found if len(found) == 1 else []
 
 
-def plainest(overloads: list[Operator]) -> list[Operator]:
+def plainest(overloads: list[TableOperator]) -> list[TableOperator]:
     """Overloads, the one without a name first, those that write to an argument that is given for that last."""
     return sorted(overloads, key=lambda one: (one.schema.is_out, bool(one.schema.overload)))
 
 
-def ways(operator: Operator) -> Iterator[str]:
+def ways(operator: TableOperator) -> Iterator[str]:
     """The dotted names by which Python calls an operator."""
     variants = operator.more.get("variants", "function")
     module, base = operator.more.get("python_module", ""), operator.schema.base

@@ -1,6 +1,7 @@
 """The operators that tables and registrations define, by name, with the symbol of each entry.
 
-In: the ends that say `schema`. Out: `Operator`s, and of a name that several tables define, the one that lies nearest.
+In: the ends that say `schema`. Out: `TableOperator`s, and of a name that several tables define, the one that lies
+nearest.
 """
 
 from __future__ import annotations
@@ -11,18 +12,18 @@ from functools import cached_property
 
 from concordance.extract.operator_schema import Schema, parsed
 from concordance.facts.read import Place
-from concordance.link.bridge_context import Crossing, Row, Stated
+from concordance.link.bridge_context import BridgeContext, BridgeFile, StatedEnd
 
 _STATING = ("operators", "registry", "library")  # the bridges whose ends say `schema`
 
 
 @dataclass(frozen=True)
-class Operator:
+class TableOperator:
     """An operator that a table defines."""
 
     name: str  # "aten::add.Tensor"
     entry: int  # the id of its symbol
-    stated: Stated
+    stated: StatedEnd
     schema: Schema
     more: dict[str, str]
 
@@ -39,26 +40,26 @@ class Operator:
 class Tables:
     """All operators of a repository that stand in tables."""
 
-    def __init__(self, crossing: Crossing) -> None:
+    def __init__(self, crossing: BridgeContext) -> None:
         self._crossing = crossing
         self._symbols: dict[int, list[Place]] = {}
 
     @cached_property
-    def operators(self) -> list[Operator]:
+    def operators(self) -> list[TableOperator]:
         """In the order of paths and of the text."""
         found = []
         for bridge in _STATING:
             for one in self._crossing.ends(bridge, "schema"):
                 schema = parsed(one.end.text) or _bare(one.end.name)
-                found.append(Operator(one.end.name, self.entry(one), one, schema, dict(one.end.more)))
+                found.append(TableOperator(one.end.name, self.entry(one), one, schema, dict(one.end.more)))
         return found
 
     @cached_property
-    def _by_name(self) -> dict[str, list[Operator]]:
+    def _by_name(self) -> dict[str, list[TableOperator]]:
         return _grouped((one.name, one) for one in self.operators)
 
     @cached_property
-    def _by_base(self) -> dict[str, list[Operator]]:
+    def _by_base(self) -> dict[str, list[TableOperator]]:
         return _grouped((one.base, one) for one in self.operators)
 
     @cached_property
@@ -66,18 +67,18 @@ class Tables:
         """Whether there are several tables, of which each has its own tree around it."""
         return len({one.stated.file.path for one in self.operators if one.stated.file.language == "yaml"}) > 1
 
-    def named(self, name: str, near: str) -> Operator | None:
+    def named(self, name: str, near: str) -> TableOperator | None:
         """The operator of a full name, as the table that lies nearest to a path defines it."""
         found = self._by_name.get(name, [])
         return nearest(found, near)[0] if found else None
 
-    def overloads(self, base: str, near: str) -> list[Operator]:
+    def overloads(self, base: str, near: str) -> list[TableOperator]:
         """The operators of a name without overload, of the nearest table."""
         return nearest(self._by_base.get(base, []), near)
 
     @cached_property
-    def _made(self) -> dict[str, list[Stated]]:
-        found: dict[str, list[Stated]] = {}
+    def _made(self) -> dict[str, list[StatedEnd]]:
+        found: dict[str, list[StatedEnd]] = {}
         for one in self._crossing.ends("operators", "autogen"):
             found.setdefault(one.end.name, []).append(one)
         return found
@@ -87,7 +88,7 @@ class Tables:
         found = self._made.get(name, [])
         return self.entry(max(found, key=lambda one: shared(one.file.path, near))) if found else 0
 
-    def entry(self, one: Stated) -> int:
+    def entry(self, one: StatedEnd) -> int:
         """The id of the item of a sequence in which an end stands; outside of tables, of the symbol around it."""
         if one.file.language != "yaml":
             return one.id
@@ -100,7 +101,7 @@ class Tables:
             place = outer
         return one.file.base + 1 + place
 
-    def _rows(self, file: Row) -> list[Place]:
+    def _rows(self, file: BridgeFile) -> list[Place]:
         rows = self._symbols.get(file.id)
         if rows is None:
             rows = self._symbols[file.id] = self._crossing.symbols(file)
@@ -122,14 +123,14 @@ def _outer(rows: list[Place], place: int) -> int:
     return place if home else -1
 
 
-def _grouped(rows: Iterable[tuple[str, Operator]]) -> dict[str, list[Operator]]:
-    found: dict[str, list[Operator]] = {}
+def _grouped(rows: Iterable[tuple[str, TableOperator]]) -> dict[str, list[TableOperator]]:
+    found: dict[str, list[TableOperator]] = {}
     for name, one in rows:
         found.setdefault(name, []).append(one)
     return found
 
 
-def nearest(found: list[Operator], near: str) -> list[Operator]:
+def nearest(found: list[TableOperator], near: str) -> list[TableOperator]:
     """Those of the table whose path has most folders in common with another."""
     tables = {one.stated.file.path for one in found}
     if len(tables) < 2:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from concordance.base.model import Kind, Trust
-from concordance.extract.cfamily.macro_functions import Filling, Macro
+from concordance.extract.cfamily.macro_functions import Macro, MacroExpander
 from concordance.extract.cfamily.tokens import Tokens
 from concordance.extract.registrations import calls
-from concordance.link.bridge_context import Crossing, Meant, Row, Stated
+from concordance.link.bridge_context import BridgeContext, BridgeFile, LinkedName, StatedEnd
 from concordance.link.kernels import Kernels, spaces_around
 from concordance.link.operator_tables import Tables, shared
 
@@ -23,29 +23,29 @@ _ROOM = 100_000  # characters that one use of a macro may stand for
 BRIDGES = ("registry", "library")
 
 
-class Registered:
+class RegisteredKernels:
     """What is registered."""
 
-    def __init__(self, crossing: Crossing) -> None:
+    def __init__(self, crossing: BridgeContext) -> None:
         self._crossing, self._tables = crossing, crossing.once(Tables)
         self._kernels = crossing.once(Kernels)
         self._known: dict[int, dict[str, Macro]] = {}  # by file
 
     @cached_property
-    def all(self) -> list[tuple[Stated, list[Meant]]]:
+    def all(self) -> list[tuple[StatedEnd, list[LinkedName]]]:
         """Every registration of a kernel, with the functions that it means."""
         stated = [one for bridge in BRIDGES for one in self._crossing.ends(bridge, "kernel", "meta")]
         stated += [made for one in self._crossing.ends("registry", "uses") for made in self._made(one)]
         return [(one, self._functions(one)) for one in stated]
 
     @cached_property
-    def _macros(self) -> dict[str, list[Stated]]:
-        found: dict[str, list[Stated]] = {}
+    def _macros(self) -> dict[str, list[StatedEnd]]:
+        found: dict[str, list[StatedEnd]] = {}
         for one in self._crossing.ends("registry", "macro"):
             found.setdefault(one.end.name, []).append(one)
         return found
 
-    def _seen_from(self, file: Row) -> dict[str, Macro]:
+    def _seen_from(self, file: BridgeFile) -> dict[str, Macro]:
         """The macros that a file may use: of several of a name its own, else the one that lies nearest."""
         found = {}
         for name, stated in self._macros.items():
@@ -54,7 +54,7 @@ class Registered:
             found[name] = Macro(parameters, _TEXT.sub(r'"\1"', best.end.text))
         return found
 
-    def _made(self, one: Stated) -> Iterator[Stated]:
+    def _made(self, one: StatedEnd) -> Iterator[StatedEnd]:
         """The registrations that a macro makes where it is used, as if they were written there."""
         if one.end.name not in self._macros:
             return
@@ -62,27 +62,27 @@ class Registered:
         if known is None:
             known = self._known[one.file.id] = self._seen_from(one.file)
         more = dict(one.end.more)
-        tokens = Tokens(Filling(known, _ROOM).filled(one.end.name, one.end.text.split("\x1f")).encode())
+        tokens = Tokens(MacroExpander(known, _ROOM).filled(one.end.name, one.end.text.split("\x1f")).encode())
         for said in calls(tokens, (0, len(tokens)), more["holder"], more["space"], more["key"]):
             if said.says == "kernel":
                 end = one.end._replace(says="kernel", name=said.name, text=said.text, more=said.more)
                 yield one._replace(end=end)
 
     @cached_property
-    def by_name(self) -> dict[str, list[tuple[Stated, list[Meant]]]]:
+    def by_name(self) -> dict[str, list[tuple[StatedEnd, list[LinkedName]]]]:
         """The same by the operators' names."""
-        found: dict[str, list[tuple[Stated, list[Meant]]]] = {}
+        found: dict[str, list[tuple[StatedEnd, list[LinkedName]]]] = {}
         for one, functions in self.all:
             found.setdefault(one.end.name, []).append((one, functions))
         return found
 
-    def _functions(self, one: Stated) -> list[Meant]:
+    def _functions(self, one: StatedEnd) -> list[LinkedName]:
         """The function that a decorator stands on, a nameless one, or what the name means where it stands."""
         if one.end.text.startswith("[]"):
-            return [Meant(one.id, Trust.EXACT, "function without a name")]
+            return [LinkedName(one.id, Trust.EXACT, "function without a name")]
         place, is_python = self._crossing.place(one.id), one.end.bridge == "library"
         if is_python and place is not None and place.name == one.end.text and place.line == one.end.line:
-            return [Meant(one.id, Trust.EXACT, "function that is registered")]
+            return [LinkedName(one.id, Trust.EXACT, "function that is registered")]
         meant = [row for row in self._crossing.meant(one) if row.target != one.id and not self._is_macro(row.target)]
         if is_python:
             return meant

@@ -12,20 +12,22 @@ from typing import Any
 
 from concordance.base.model import TYPES, Given, Import, Kind, Op, Trust, unpacked
 from concordance.link.solver import Solver
-from concordance.link.world import Found, Loaded, World
+from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
-Place = tuple[Loaded, int]  # a symbol of a file; -1 is the file itself
+Place = tuple[LoadedFlow, int]  # a symbol of a file; -1 is the file itself
 _DEEPEST = 24  # classes above one that are looked through
 _PLACE, _TYPE, _OFFERED, _BASES = range(4)  # kinds of questions: of an expression, its type, a file's name, a class
-_Question = tuple[int, Loaded, Any]
+_Question = tuple[int, LoadedFlow, Any]
 _FOLLOWED = frozenset((Op.LOOKUP, Op.IMPORT, Op.PACKAGE, Op.MEMBER))
 _PARTS = re.compile(r"[/.:]+")
 
 
-class PlainNames:
+class SimpleResolver:
     """Links files of one language or family."""
 
-    def __init__(self, world: World, languages: tuple[str, ...], package: bool = False, whole: bool = False) -> None:
+    def __init__(
+        self, world: LinkWorld, languages: tuple[str, ...], package: bool = False, whole: bool = False
+    ) -> None:
         """`package`: files of a folder see one another's names; `whole`: an import brings in all that a file has."""
         self.world, self.languages, self.whole = world, languages, whole
         self._folders: dict[str, list[int]] = {}
@@ -33,7 +35,7 @@ class PlainNames:
             if row.language in languages and row.size:
                 self._folders.setdefault(row.path.rpartition("/")[0], []).append(number)
         self._known: dict[_Question, Any] = {}
-        self._work: tuple[Callable[[Loaded, Any], Any], ...] = (
+        self._work: tuple[Callable[[LoadedFlow, Any], Any], ...] = (
             self._find_place, self._find_type, self._find_offered, self._find_bases,
         )  # fmt: skip
         self._solver: Solver[_Question, Any] = Solver(
@@ -44,7 +46,7 @@ class PlainNames:
 
     # --- what is asked
 
-    def found(self, file: Loaded) -> list[Found]:
+    def found(self, file: LoadedFlow) -> list[NameTarget]:
         """What the expressions of a file name."""
         rows = []
         for use in sorted(set(unpacked(file.flow.used))):
@@ -57,23 +59,23 @@ class PlainNames:
             inside = place[0].number == file.number and op in (Op.NAME, Op.SYMBOL)
             trust = Trust.EXACT if inside or (op == Op.MEMBER and place[1] >= 0) else Trust.VIA_IMPORT
             rule = "scope" if inside else "member" if op == Op.MEMBER else "package" if op == Op.LOOKUP else "import"
-            rows.append(Found(use, place[0].id(place[1]), trust, rule))
+            rows.append(NameTarget(use, place[0].id(place[1]), trust, rule))
         return rows
 
-    def bases(self, file: Loaded, symbol: int) -> Sequence[int]:
+    def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
         """The ids of a class's bases."""
         return self._ask((_BASES, file, symbol)) or ()
 
     def _ask(self, question: _Question) -> Any:
         return self._known[question] if question in self._known else self._solver.ask(question)
 
-    def _find_bases(self, file: Loaded, symbol: int) -> tuple[int, ...]:
+    def _find_bases(self, file: LoadedFlow, symbol: int) -> tuple[int, ...]:
         places = [self.place(file, value) for value in file.said(symbol, Given.BASE)]
         return tuple(p[0].id(p[1]) for p in places if p is not None and p != (file, symbol))
 
     # --- where expressions lead
 
-    def place(self, file: Loaded, expression: int) -> Place | None:
+    def place(self, file: LoadedFlow, expression: int) -> Place | None:
         """What an expression names."""
         op, left = file.op[expression], file.left[expression]
         if op == Op.SYMBOL:
@@ -83,7 +85,7 @@ class PlainNames:
         found: Place | None = self._ask((_PLACE, file, expression)) if op in _FOLLOWED else None
         return found
 
-    def _find_place(self, file: Loaded, expression: int) -> Place | None:
+    def _find_place(self, file: LoadedFlow, expression: int) -> Place | None:
         op, left, right = file.op[expression], file.left[expression], file.right[expression]
         if op == Op.LOOKUP:
             return self._outside(file, file.names[left])
@@ -91,7 +93,7 @@ class PlainNames:
             return self._member(file, left, file.names[right])
         return self._imported(file, left)
 
-    def _variable(self, file: Loaded, variable: int) -> Place | None:
+    def _variable(self, file: LoadedFlow, variable: int) -> Place | None:
         symbol = file.variable_symbol[variable]
         if symbol:
             return file, symbol - 1
@@ -102,13 +104,13 @@ class PlainNames:
                 return file, file.left[value]
         return None
 
-    def _files(self, file: Loaded, place: int) -> list[Loaded]:
+    def _files(self, file: LoadedFlow, place: int) -> list[LoadedFlow]:
         """The files that an import leads to."""
         targets = self.world.targets(file)
         numbers = self.world.number
         return [self.world.load(numbers[path]) for path in targets[place].paths if path in numbers] if targets else []
 
-    def _imported(self, file: Loaded, place: int) -> Place | None:
+    def _imported(self, file: LoadedFlow, place: int) -> Place | None:
         row: Import = file.flow.imports[place]
         files = self._files(file, place)
         if not row.name or row.name == "*":
@@ -119,13 +121,13 @@ class PlainNames:
                 return found
         return (files[0], -1) if files and row.name == "default" else None
 
-    def _offered(self, file: Loaded, name: str) -> Place | None:
+    def _offered(self, file: LoadedFlow, name: str) -> Place | None:
         """What a file offers under a name: its own, or one that it hands on."""
         own = self._own(file, name)
         found: Place | None = own if own is not None else self._ask((_OFFERED, file, name))
         return found
 
-    def _find_offered(self, file: Loaded, name: str) -> Place | None:
+    def _find_offered(self, file: LoadedFlow, name: str) -> Place | None:
         for place, row in enumerate(file.flow.imports):
             if row.form == "export" and name == (row.alias or row.name):
                 return self._imported(file, place)
@@ -136,7 +138,7 @@ class PlainNames:
                         return found
         return None
 
-    def _own(self, file: Loaded, name: str) -> Place | None:
+    def _own(self, file: LoadedFlow, name: str) -> Place | None:
         """What stands at the top of a file under a name; namespaces of the file's own count as its top."""
         word = file.word.get(name)
         if word is None:
@@ -149,7 +151,7 @@ class PlainNames:
                 return file, file.members[symbol][word][0]
         return None
 
-    def _outside(self, file: Loaded, name: str) -> Place | None:
+    def _outside(self, file: LoadedFlow, name: str) -> Place | None:
         """A name that the file does not bind: of the same package, or of a file that is brought in whole."""
         for number in self._folders.get(file.path.rpartition("/")[0], ()):
             if number != file.number:
@@ -168,7 +170,7 @@ class PlainNames:
                         return found
         return None
 
-    def _member(self, file: Loaded, receiver: int, name: str) -> Place | None:
+    def _member(self, file: LoadedFlow, receiver: int, name: str) -> Place | None:
         if file.op[receiver] == Op.SUPER:
             return self._first(self._above((file, file.left[receiver] - 1))[1:], name)
         place = self.place(file, receiver)
@@ -195,7 +197,7 @@ class PlainNames:
                     return self._offered(other, name)
         return None
 
-    def _package_of(self, file: Loaded) -> list[int]:
+    def _package_of(self, file: LoadedFlow) -> list[int]:
         """A file's own number, and those of its package."""
         rest = self._folders.get(file.path.rpartition("/")[0], ())
         return [file.number, *(number for number in rest if number != file.number)]
@@ -214,7 +216,7 @@ class PlainNames:
                 return other, there
         return None
 
-    def _apart(self, file: Loaded) -> dict[tuple[str, str], int]:
+    def _apart(self, file: LoadedFlow) -> dict[tuple[str, str], int]:
         """The methods of a file whose class is in another: by the class's name and their own."""
         if file.number not in self._outlying:
             within = unpacked(file.flow.symbol_within) if file.flow.symbol_within else ()
@@ -238,12 +240,12 @@ class PlainNames:
                     found.append(self.world.owner(identity))
         return found
 
-    def type(self, file: Loaded, expression: int) -> Place | None:
+    def type(self, file: LoadedFlow, expression: int) -> Place | None:
         """The class of what an expression is, where it is written beside its name."""
         found: Place | None = self._ask((_TYPE, file, expression))
         return found
 
-    def _find_type(self, file: Loaded, expression: int) -> Place | None:
+    def _find_type(self, file: LoadedFlow, expression: int) -> Place | None:
         if file.op[expression] == Op.OF_TYPE:
             return self._class(self.place(file, file.left[expression]))
         values: list[int] = []

@@ -11,7 +11,7 @@ from __future__ import annotations
 from concordance.base.model import Import, Origin, Target
 from concordance.link.paths import references
 from concordance.link.paths.tree import Tree, above
-from concordance.link.python.module_finder import PythonModules
+from concordance.link.python.module_finder import ModuleFinder
 
 _CODE = ("auto", "currentmodule", "module", "py:")
 DIRECTIVES = frozenset(
@@ -26,7 +26,7 @@ _PAGES = ("index.rst", "index.md", "README.rst", "README.md")
 def directive(tree: Tree, path: str, one: Import) -> Target:
     """What one directive names."""
     if one.form.startswith(_CODE):
-        return _code(tree.once(PythonModules), path, one)
+        return _code(tree.once(ModuleFinder), path, one)
     words = one.module
     if one.form == "toctree" and words == "self":
         return Target(Origin.REPOSITORY, (path,), by="this file")
@@ -41,7 +41,7 @@ def _top(tree: Tree, path: str) -> str:
     return next((home for home in homes if f"{home}/conf.py".lstrip("/") in tree.paths), "")
 
 
-def _code(modules: PythonModules, path: str, one: Import) -> Target:
+def _code(modules: ModuleFinder, path: str, one: Import) -> Target:
     """The module that a dotted name lies in.
 
     A name stands in the current module, unless it has a module of its own before it.
@@ -58,7 +58,7 @@ def _code(modules: PythonModules, path: str, one: Import) -> Target:
     return inner or modules.target(path, one.module.partition(".")[0])
 
 
-def _longest(modules: PythonModules, path: str, dotted: str) -> tuple[Target | None, int]:
+def _longest(modules: ModuleFinder, path: str, dotted: str) -> tuple[Target | None, int]:
     """The longest beginning of a dotted name that is a module with a file, and how many parts it has."""
     parts = dotted.split(".")
     for end in range(len(parts), 0, -1):

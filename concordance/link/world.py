@@ -1,6 +1,6 @@
 """The whole repository as the linker sees it: files by number, their flows unpacked when first needed.
 
-In: the ledger with each file's flow as bytes. Out: `Loaded` files, and where each import leads. A
+In: the ledger with each file's flow as bytes. Out: `LoadedFlow` files, and where each import leads. A
 worker keeps what it has unpacked, for most files lead to the same few.
 """
 
@@ -19,7 +19,7 @@ from concordance.link.paths.tree import Tree
 _ROOM = 60_000_000  # bytes of flows that are held unpacked, which take some ten times as much: more than most have
 
 
-class Found(NamedTuple):
+class NameTarget(NamedTuple):
     """One claim: what an expression of a file names."""
 
     use: int
@@ -28,17 +28,17 @@ class Found(NamedTuple):
     by: str
 
 
-class Names(Protocol):
+class LanguageLinker(Protocol):
     """What a language's linker can do."""
 
-    def found(self, file: Loaded) -> list[Found]:
+    def found(self, file: LoadedFlow) -> list[NameTarget]:
         """What the expressions of a file name; of one expression, the best first."""
 
-    def bases(self, file: Loaded, symbol: int) -> Sequence[int]:
+    def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
         """The ids of a class's bases that are in the repository."""
 
 
-class Loaded:
+class LoadedFlow:
     """One file's flow in lists."""
 
     def __init__(self, number: int, row: Linkable, flow: Flow) -> None:
@@ -150,7 +150,7 @@ Resolve = Callable[[str, Import], Target]
 Carriers = Callable[[str, str, Iterable[str], int], list[int]]  # a name, a language, kinds of symbols, how many matter
 
 
-class World:
+class LinkWorld:
     """All files."""
 
     def __init__(
@@ -165,7 +165,7 @@ class World:
         self.number = {row.path: number for number, row in enumerate(files)}
         self._resolvers = resolvers
         self._resolve: dict[str, Resolve] = {}
-        self._loaded: dict[int, Loaded] = {}
+        self._loaded: dict[int, LoadedFlow] = {}
         self._unpacked = 0  # bytes of the flows that were unpacked since some were forgotten
         self._targets: dict[int, tuple[Target, ...]] = {}
         self.included: dict[int, list[int]] = {}  # what files of the C family include, where that is known
@@ -182,13 +182,13 @@ class World:
             flows, one = self._all_in(languages), self._flows
             self._flows = lambda file: flows[file] if file in flows else one(file)
 
-    def load(self, number: int) -> Loaded:
+    def load(self, number: int) -> LoadedFlow:
         """A file, unpacked."""
         found = self._loaded.get(number)
         if found is None:
             row = self.files[number]
             flow = unpack_flow(self._flows(row.id)) if row.size else Flow()
-            found = self._loaded[number] = Loaded(number, row, flow)
+            found = self._loaded[number] = LoadedFlow(number, row, flow)
             self._unpacked += row.size
         return found
 
@@ -210,7 +210,7 @@ class World:
             return loaded.flow.imports
         return unpack_imports(self._flows(row.id)) if row.size else ()
 
-    def targets(self, file: Loaded) -> tuple[Target, ...]:
+    def targets(self, file: LoadedFlow) -> tuple[Target, ...]:
         """Where each import of a file leads."""
         return self.targets_of(file.number)
 
@@ -245,7 +245,7 @@ class World:
         """The number of the file that has a base."""
         return self._bases[bisect_right(self._bases, (base, len(self.files))) - 1][1]
 
-    def owner(self, identity: int) -> tuple[Loaded, int]:
+    def owner(self, identity: int) -> tuple[LoadedFlow, int]:
         """The file of an id, and the symbol's place in it (-1: the file itself)."""
         base, number = self._bases[bisect_right(self._bases, (identity, len(self.files))) - 1]
         return self.load(number), identity - base - 1

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 
-class Standing(NamedTuple):
+class LayerRow(NamedTuple):
     """Where a file stands."""
 
     height: int  # files in the longest chain of what it needs; 0 where it needs nothing of the repository
@@ -20,7 +20,7 @@ class Standing(NamedTuple):
 
 def standings(
     components: Sequence[Sequence[int]], edges: Iterable[tuple[int, int]], counts: Sequence[bool]
-) -> list[Standing]:
+) -> list[LayerRow]:
     """The standing of each file; `counts` says of each whether it counts as a user."""
     owner = [0] * len(counts)
     for number, members in enumerate(components):
@@ -38,4 +38,4 @@ def standings(
         height[number] = max((height[one] + 1 for one in below[number]), default=0)
     for number in range(len(components) - 1, -1, -1):
         depth[number] = max((depth[one] + 1 for one in above[number]), default=0)
-    return [Standing(height[one], depth[one]) for one in owner]
+    return [LayerRow(height[one], depth[one]) for one in owner]

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from concordance.facts.codec import Public
-from concordance.link.python.exports import SAME, UNUSED, Brought, Offered
+from concordance.facts.codec import PublicName
+from concordance.link.python.exports import SAME, UNUSED, ExportedNames, ReexportedName
 
 _FARTHEST = 40  # modules that a name is handed through: a longer way goes in a circle
 _ENDINGS = (".py", ".pyi", ".pyx")
@@ -72,15 +72,15 @@ def is_private(part: str) -> bool:
 
 
 def public_names(
-    modules: Mapping[str, Offered], documented: Iterable[Documented], aside: frozenset[str], roots: frozenset[str]
-) -> dict[str, dict[str, Public]]:
+    modules: Mapping[str, ExportedNames], documented: Iterable[Documented], aside: frozenset[str], roots: frozenset[str]
+) -> dict[str, dict[str, PublicName]]:
     """The public names of what each module defines; those of modules `aside` are only what others hand on. `roots` are
     folders that modules and packages are imported from, whatever lies around them."""
     return _Search(modules, aside, roots).names(documented)
 
 
 class _Search:
-    def __init__(self, modules: Mapping[str, Offered], aside: frozenset[str], roots: frozenset[str]) -> None:
+    def __init__(self, modules: Mapping[str, ExportedNames], aside: frozenset[str], roots: frozenset[str]) -> None:
         # Sorted, so that a circle is cut at the same place however its modules came to be known.
         self.modules, self.aside = dict(sorted(modules.items())), aside
         homes = (path.rpartition("/") for path in modules)
@@ -150,7 +150,7 @@ class _Search:
         inner = self._submodule(path, name)
         return (inner, "") if inner else None
 
-    def _through(self, one: Brought, far: int) -> Found | None:
+    def _through(self, one: ReexportedName, far: int) -> Found | None:
         for path in one.paths:
             if path in self.modules:
                 if not one.of:
@@ -187,14 +187,14 @@ class _Search:
 
     # --- which of all paths
 
-    def names(self, documented: Iterable[Documented]) -> dict[str, dict[str, Public]]:
+    def names(self, documented: Iterable[Documented]) -> dict[str, dict[str, PublicName]]:
         """The public names of what each module defines."""
         called = self._called()
         best, said = _least(self._offered(called)), _least(self._documented(documented, called))
-        found: dict[str, dict[str, Public]] = {}
+        found: dict[str, dict[str, PublicName]] = {}
         for (path, name), key in sorted({**best, **said}.items()):
             if not key.private or (path, name) in said:
-                found.setdefault(path, {})[name] = Public(key.dotted, key.by if key.by != path else "")
+                found.setdefault(path, {})[name] = PublicName(key.dotted, key.by if key.by != path else "")
         for path in self.modules:
             self._as_source(path, found)
         return found
@@ -287,7 +287,7 @@ class _Search:
                 return (there, ".".join(parts[: count + 1])) if there is not None and there[1] else None
         return None
 
-    def _as_source(self, path: str, found: dict[str, dict[str, Public]]) -> None:
+    def _as_source(self, path: str, found: dict[str, dict[str, PublicName]]) -> None:
         """Calls what a stub declares as its source does."""
         source = f"{path.removesuffix('.pyi')}.py"
         if path.endswith(".pyi") and source in self.modules:
@@ -305,8 +305,8 @@ def _least(rows: Iterable[tuple[Found, _Key]]) -> dict[Found, _Key]:
     return found
 
 
-def _by_name(rows: Iterable[Brought]) -> dict[str, list[Brought]]:
-    found: dict[str, list[Brought]] = {}
+def _by_name(rows: Iterable[ReexportedName]) -> dict[str, list[ReexportedName]]:
+    found: dict[str, list[ReexportedName]] = {}
     for one in rows:
         found.setdefault(one.name, []).append(one)
     return found

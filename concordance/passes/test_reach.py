@@ -15,7 +15,7 @@ _BATCH = 2048  # measured: smaller ones walk the same ways more often, larger on
 _NEAR = 2  # steps: a call, or the call of a class that runs its constructor; without any such, the nearest count
 
 
-class Tested(NamedTuple):
+class ReachingTests(NamedTuple):
     """The tests of one file."""
 
     near: list[tuple[int, list[int]]]  # by rising steps the ids, in the order of tests
@@ -24,7 +24,7 @@ class Tested(NamedTuple):
 
 def tested(
     tests: Sequence[int], leads: Mapping[int, Sequence[int]], owner: Sequence[int], steps: int
-) -> dict[int, Tested]:
+) -> dict[int, ReachingTests]:
     """The tests of each file by its number; `leads` has by symbol those that it leads to, `owner` by symbol its file's
     number plus one, 0 where it is nothing that runs."""
     levels: dict[int, dict[int, list[tuple[int, int]]]] = {}  # by file and steps: where a batch begins, and its bits
@@ -35,7 +35,7 @@ def tested(
     return {file: _near(tests, by_steps) for file, by_steps in levels.items()}
 
 
-def _near(tests: Sequence[int], by_steps: Mapping[int, Sequence[tuple[int, int]]]) -> Tested:
+def _near(tests: Sequence[int], by_steps: Mapping[int, Sequence[tuple[int, int]]]) -> ReachingTests:
     """The tests of a file that are named, and the number of the others."""
     last = max(_NEAR, min(by_steps))
     near = [
@@ -44,7 +44,7 @@ def _near(tests: Sequence[int], by_steps: Mapping[int, Sequence[tuple[int, int]]
         if steps <= last
     ]
     farther = sum(bits.bit_count() for steps, found in by_steps.items() if steps > last for _, bits in found)
-    return Tested(near, farther)
+    return ReachingTests(near, farther)
 
 
 def _walk(

@@ -17,7 +17,7 @@ from concordance.base import plugins
 from concordance.base.errors import UserError
 from concordance.base.model import Category, Symbol, Trust
 from concordance.extract.engine import language_of
-from concordance.facts.codec import Defined
+from concordance.facts.codec import SymbolHead
 from concordance.facts.read import Place
 from concordance.query.index.repository import Index
 
@@ -38,7 +38,7 @@ class Option:
     least: int | None = None
 
 
-class Page(NamedTuple):
+class AnswerPage(NamedTuple):
     """Which part of a long answer is wanted, and how."""
 
     limit: int = 1000
@@ -62,7 +62,7 @@ TRUST = Option(
 )  # fmt: skip
 
 
-def least_of(page: Page) -> Trust:
+def least_of(page: AnswerPage) -> Trust:
     """The least trust that is asked for."""
     return Trust[page.options[TRUST.name].upper()]
 
@@ -80,7 +80,7 @@ def options_of(command: ModuleType) -> tuple[Option, ...]:
     return found
 
 
-def page_for(command: ModuleType, limit: int, cursor: str, given: Mapping[str, Any]) -> Page:
+def page_for(command: ModuleType, limit: int, cursor: str, given: Mapping[str, Any]) -> AnswerPage:
     """A page with every option of a command, as given or its default; a UserError where a value is none of its."""
     known = {option.name: option for option in options_of(command)}
     for name, value in given.items():
@@ -91,10 +91,10 @@ def page_for(command: ModuleType, limit: int, cursor: str, given: Mapping[str, A
             raise UserError(f"{name} cannot be {value}", f"It is one of: {', '.join(option.choices)}")
     if limit < 1:
         raise UserError(f"a limit of {limit} leaves nothing", "Ask for at least one")
-    return Page(limit, cursor, {name: given.get(name, option.default) for name, option in known.items()})
+    return AnswerPage(limit, cursor, {name: given.get(name, option.default) for name, option in known.items()})
 
 
-def start_of(page: Page, total: int = sys.maxsize) -> int:
+def start_of(page: AnswerPage, total: int = sys.maxsize) -> int:
     """Where a page begins among so many rows, by a cursor that is a number."""
     cursor = page.cursor
     if cursor and not (cursor.isascii() and cursor.isdecimal() and int(cursor[:18]) <= total):
@@ -102,7 +102,7 @@ def start_of(page: Page, total: int = sys.maxsize) -> int:
     return int(cursor[:18] or 0)
 
 
-def paged(rows: list[Row], columns: tuple[str, ...], page: Page) -> Answer:
+def paged(rows: list[Row], columns: tuple[str, ...], page: AnswerPage) -> Answer:
     """The part of all rows that was asked for."""
     start = start_of(page, len(rows))
     end = start + page.limit
@@ -116,7 +116,7 @@ def clean(key: str) -> list[str]:
     return [unquote(part.partition("+")[0]) for part in key.split(".")] if key else []
 
 
-def qualified(symbol: Symbol | Defined, separator: str) -> str:
+def qualified(symbol: Symbol | SymbolHead, separator: str) -> str:
     """A symbol's name with those of what it stands in."""
     return separator.join(clean(symbol.key))
 

@@ -1,6 +1,6 @@
 """The operators of a repository, each with all that bridges know of it: for their pages, and for `concord op`.
 
-In: bridges whose names are those of operators (`aten::add.Tensor`). Out: `Operator`s by the name without that of an
+In: bridges whose names are those of operators (`aten::add.Tensor`). Out: `OperatorInfo`s by the name without that of an
 overload. What a table of operators can have is a column here; whether an operator has it is said by rows alone.
 """
 
@@ -37,7 +37,7 @@ class Overload(NamedTuple):
     said: dict[str, str]  # what else its entry says, as it is written
 
 
-class Operator(NamedTuple):
+class OperatorInfo(NamedTuple):
     """All that is known of an operator, its overloads together."""
 
     name: str  # "aten::add"
@@ -103,7 +103,7 @@ def is_operator(index: Index, name: str) -> bool:
     return name in _overloads(index)
 
 
-def operator(index: Index, name: str) -> Operator | None:
+def operator(index: Index, name: str) -> OperatorInfo | None:
     """An operator by its name without an overload's; None where there is none."""
     full = _overloads(index).get(name)
     if full is None:
@@ -120,10 +120,10 @@ def operator(index: Index, name: str) -> Operator | None:
         row for rows in found.values() for row in rows
         if index.category_of(index.path_of(row.source)) == Category.TEST
     )  # fmt: skip
-    return Operator(name, overloads, found, tried)
+    return OperatorInfo(name, overloads, found, tried)
 
 
-def has(one: Operator) -> dict[str, str]:
+def has(one: OperatorInfo) -> dict[str, str]:
     """What an operator has, by column: a word, "" for nothing."""
     keys = one.keys()
     composite = "composite" if any(key.startswith("Composite") for key in keys) else ""

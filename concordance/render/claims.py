@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 
-from concordance.render.formats.markdown import Claimed
+from concordance.render.formats.markdown import CitedLine
 
 COLUMNS = ("line", "path", "first", "last", "text")  # a path is a place in the list of paths
 _LONGEST = 32  # letters of a line that is kept as it is
@@ -47,7 +47,7 @@ def is_digest(text: str) -> bool:
     return len(text) == len(_DIGEST) + 12 and text.startswith(_DIGEST) and text[1:].isalnum()
 
 
-def packed(page: str, claims: Sequence[Claimed], said: Callable[[str, int, int], str]) -> bytes:
+def packed(page: str, claims: Sequence[CitedLine], said: Callable[[str, int, int], str]) -> bytes:
     """The claims of a page as a file; `said` gives the text that a claim rests on."""
     if not claims:
         return b""
@@ -65,11 +65,11 @@ def _quoted(text: str) -> str:
     return f'"{text}"' if is_digest(text) else json.dumps(text, ensure_ascii=False)
 
 
-def unpacked(data: bytes) -> list[tuple[Claimed, str]]:
+def unpacked(data: bytes) -> list[tuple[CitedLine, str]]:
     """The claims that a file holds, each with the text that it rests on; ValueError where it is none."""
     try:
         known = json.loads(data)
         paths: list[str] = [os.path.normpath(path) for path in known["paths"]]
-        return [(Claimed(int(a), paths[b], int(c), int(d)), str(text)) for a, b, c, d, text in known["claims"]]
+        return [(CitedLine(int(a), paths[b], int(c), int(d)), str(text)) for a, b, c, d, text in known["claims"]]
     except (KeyError, IndexError, TypeError, RecursionError) as error:
         raise ValueError(f"these are no claims: {error}") from error

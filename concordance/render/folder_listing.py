@@ -11,22 +11,22 @@ from collections.abc import Iterable
 
 from concordance.collect.own_output import MANIFEST
 from concordance.render import manifest
-from concordance.render.manifest import Listed, Written
+from concordance.render.manifest import Manifest, ManifestPage
 
 _TRUSTED = 60.0  # seconds for which pages are taken to be as they were written: to look at all takes a while
 
 
-class Shelf:
+class BookFolder:
     """The pages in one folder."""
 
     def __init__(self, out: str) -> None:
         self.out = out
         self._stamp: tuple[int, ...] = ()  # of the manifest that was read
-        self._listed = Listed({})
+        self._listed = Manifest({})
         self._mark = ""
         self._looked = float("-inf")
 
-    def read(self) -> Listed:
+    def read(self) -> Manifest:
         """What the manifest lists."""
         now = self._now()
         if not now or now != self._stamp:
@@ -34,12 +34,12 @@ class Shelf:
             self._looked = float("-inf")
         return self._listed
 
-    def wrote(self, pages: Iterable[Written], unfinished: bool, mark: str) -> None:
+    def wrote(self, pages: Iterable[ManifestPage], unfinished: bool, mark: str) -> None:
         """It lists these pages now; `mark` is theirs."""
-        self._listed = Listed({row.page: row for row in pages}, unfinished)
+        self._listed = Manifest({row.page: row for row in pages}, unfinished)
         self._stamp, self._mark = self._now(), mark
 
-    def mark(self, pages: Iterable[Written]) -> str:
+    def mark(self, pages: Iterable[ManifestPage]) -> str:
         """The mark of the pages that are listed."""
         self._mark = self._mark or manifest.mark(pages)
         return self._mark

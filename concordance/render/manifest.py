@@ -28,7 +28,7 @@ from concordance.render.addresses import claims_of
 _ASIDE = re.compile(r"\d+\.new")  # a file that is being written, named by its process
 
 
-class Written(NamedTuple):
+class ManifestPage(NamedTuple):
     """One page of the book, as the manifest lists it."""
 
     page: str  # its path in the book
@@ -40,10 +40,10 @@ class Written(NamedTuple):
     inputs: str  # the digest of what it is about
 
 
-class Listed(NamedTuple):
+class Manifest(NamedTuple):
     """What a manifest says."""
 
-    pages: dict[str, Written]
+    pages: dict[str, ManifestPage]
     unfinished: bool = False  # the run that began to write was stopped, so there may be pages that it does not name
     sound: bool = True  # it begins as this program would write it for these pages
 
@@ -53,7 +53,7 @@ def digest(data: bytes) -> str:
     return blake2b(data, digest_size=16).hexdigest()
 
 
-def read(out: str) -> Listed:
+def read(out: str) -> Manifest:
     """The pages that the last run wrote into a folder; none where there is no manifest of ours. A damaged one names
     none, and is unfinished."""
     data = b""
@@ -62,20 +62,20 @@ def read(out: str) -> Listed:
             data = file.read()
         known = json.loads(data)
         if known["generator"] != GENERATOR:
-            return Listed({}, own_output.is_like(data, SIGN), False)
+            return Manifest({}, own_output.is_like(data, SIGN), False)
     except OSError:
-        return Listed({})
+        return Manifest({})
     except (ValueError, KeyError, TypeError, RecursionError):
-        return Listed({}, own_output.is_like(data, SIGN), False)
+        return Manifest({}, own_output.is_like(data, SIGN), False)
     try:
-        pages = {page: Written(page, *row) for page, row in known["pages"].items() if own_output.is_page(page)}
+        pages = {page: ManifestPage(page, *row) for page, row in known["pages"].items() if own_output.is_page(page)}
         sound = data.startswith(_head(_counted(pages.values())).encode())
-        return Listed(pages, bool(known.get("unfinished")), sound)
+        return Manifest(pages, bool(known.get("unfinished")), sound)
     except (KeyError, TypeError, AttributeError):  # of another version
-        return Listed({}, True, False)
+        return Manifest({}, True, False)
 
 
-def mark(pages: Iterable[Written]) -> str:
+def mark(pages: Iterable[ManifestPage]) -> str:
     """What is another where other pages, or the same with other words, are listed."""
     known = sorted("\0".join(map(str, row)) for row in pages)
     return digest("\0\0".join(known).encode("utf-8", "backslashreplace"))
@@ -90,11 +90,11 @@ def version(out: str) -> str:
         return ""
 
 
-class Begin:
+class RunMarker:
     """Notes, before the first file is changed, that a run has begun: where it is stopped, the next one knows that there
     may be pages that no manifest names."""
 
-    def __init__(self, folder: ConfinedFolder, before: dict[str, Written]) -> None:
+    def __init__(self, folder: ConfinedFolder, before: dict[str, ManifestPage]) -> None:
         self.folder, self.before = folder, before
         self.done = False
 
@@ -113,29 +113,29 @@ def tidy(folder: ConfinedFolder) -> None:
                 folder.unlink(f"{CLAIMS}/{name}")
 
 
-def listing(pages: Collection[Written], unfinished: bool) -> bytes:
+def listing(pages: Collection[ManifestPage], unfinished: bool) -> bytes:
     """The list of all pages."""
     return _listed(pages, {**_counted(pages), **({"unfinished": True} if unfinished else {})})
 
 
-def _counted(pages: Collection[Written]) -> dict[str, object]:
+def _counted(pages: Collection[ManifestPage]) -> dict[str, object]:
     totals = {"pages": len(pages), "bytes": sum(row.size for row in pages), "claims": sum(row.claims for row in pages)}
     return {"counts": totals}
 
 
-def _listed(pages: Iterable[Written], more: dict[str, object]) -> bytes:
+def _listed(pages: Iterable[ManifestPage], more: dict[str, object]) -> bytes:
     listed = ",\n".join(map(_line, sorted(pages)))
     return f"{_head(more)}{listed}\n }}\n}}\n".encode("utf-8", "backslashreplace")
 
 
 def _head(more: dict[str, object]) -> str:
     """How the list begins."""
-    head = {"generator": GENERATOR, "version": VERSION, **more, "columns": list(Written._fields[1:])}
+    head = {"generator": GENERATOR, "version": VERSION, **more, "columns": list(ManifestPage._fields[1:])}
     return json.dumps(head, indent=1)[:-2] + ',\n "pages": {\n'
 
 
 @cache
-def _line(row: Written) -> str:
+def _line(row: ManifestPage) -> str:
     """A page as it is listed; each is so at least twice, when a run begins and when it ends."""
     return f"  {json.dumps(row.page)}: {json.dumps(list(row[1:]))}"
 
@@ -147,13 +147,13 @@ def put(folder: ConfinedFolder, path: str, data: bytes, begin: Callable[[], None
     except FileNotFoundError:
         pass
     except NotRegular:
-        raise Taken(folder.path, [path]) from None
+        raise PathTaken(folder.path, [path]) from None
     else:
         if there == data:
             return False
         ours = own_output.is_ours(there) or own_output.is_like(there, SIGN if path == MANIFEST else CLAIM)
         if there and not (ours or _is_same_page(there, data)):
-            raise Taken(folder.path, [path])
+            raise PathTaken(folder.path, [path])
     if begin is not None:
         begin()
     folder.write(f"{CLAIMS}/{os.getpid()}.new", path, data)  # one at a time
@@ -236,7 +236,7 @@ def files(out: str) -> Iterator[str]:
             yield f"{inside}/{name}" if inside else name
 
 
-def astray(out: str, pages: dict[str, Written]) -> list[str]:
+def astray(out: str, pages: dict[str, ManifestPage]) -> list[str]:
     """The pages that are not there as they were written. It is asked before each run and must cost little: a file is
     compared by its digest only where it was changed after the manifest, which is written last."""
     path = os.path.join(out, MANIFEST)
@@ -258,7 +258,7 @@ def astray(out: str, pages: dict[str, Written]) -> list[str]:
     return found
 
 
-def _status(out: str, page: str, row: Written) -> int | None:
+def _status(out: str, page: str, row: ManifestPage) -> int | None:
     """When a page or its claims were last changed; None where they are not there, or of another size."""
     try:
         found = os.lstat(os.path.join(out, page))
@@ -270,12 +270,12 @@ def _status(out: str, page: str, row: Written) -> int | None:
     return max(found.st_ctime_ns, beside.st_ctime_ns)
 
 
-def edited(out: str, pages: Iterable[Written]) -> list[str]:
+def edited(out: str, pages: Iterable[ManifestPage]) -> list[str]:
     """Those pages that are not, byte for byte, what their manifest lists."""
     return [row.page for row in pages if not _is_as_listed(out, row)]
 
 
-def _is_as_listed(out: str, row: Written) -> bool:
+def _is_as_listed(out: str, row: ManifestPage) -> bool:
     data = contents(os.path.join(out, row.page))
     if data is None or digest(data) != row.checksum:
         return False
@@ -292,7 +292,7 @@ def contents(path: str) -> bytes | None:
         return None
 
 
-def collisions(out: str, planned: Iterable[str], before: dict[str, Written]) -> list[str]:
+def collisions(out: str, planned: Iterable[str], before: dict[str, ManifestPage]) -> list[str]:
     """The planned pages whose places are taken by files that are not the program's, and links among its folders."""
     if not os.path.isdir(out):
         if os.path.lexists(out):
@@ -334,7 +334,7 @@ def _is_ours(path: str) -> bool:
     return not os.path.getsize(path) or own_output.is_written(path)
 
 
-class Taken(UserError):
+class PathTaken(UserError):
     """A page would take the place of a file that the program did not write."""
 
     def __init__(self, out: str, pages: list[str]) -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from concordance.render.addresses import slug
 
 
-class Scanned(NamedTuple):
+class PageLinks(NamedTuple):
     """What links of a page there are."""
 
     links: list[tuple[int, str]]  # the line, and where it leads
@@ -50,7 +50,7 @@ _MARKS = re.compile(r"(?<!\\)(?:\*{1,2}|~~)")
 _AS_IS = re.compile(r"[\w \-.,:/()+#=&]*")
 
 
-def scan(text: str) -> Scanned:
+def scan(text: str) -> PageLinks:
     """The links of a page."""
     lines = text.split("\n")
     found = _Found([], [], [])
@@ -78,7 +78,7 @@ def scan(text: str) -> Scanned:
             found.links.append((at, target))
         elif sure:
             undefined.append((at, label))
-    return Scanned(found.links, found.anchors, undefined)
+    return PageLinks(found.links, found.anchors, undefined)
 
 
 def address(link: str) -> str:

@@ -1,7 +1,7 @@
 """Where pages go: into the folder of a book, or nowhere, to see what would change there.
 
-In: files of a book as bytes. Out: whether each is other than what is there. A `Sink` makes it so; `Untouched` leaves
-everything as it is, so that a book that somebody else keeps can be checked.
+In: files of a book as bytes. Out: whether each is other than what is there. A `PageSink` makes it so; `DryRunSink`
+leaves everything as it is, so that a book that somebody else keeps can be checked.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from collections.abc import Callable, Collection
 from concordance.base.confined_folder import ConfinedFolder
 from concordance.collect.own_output import MANIFEST
 from concordance.render import manifest
-from concordance.render.manifest import Begin, Written
+from concordance.render.manifest import ManifestPage, RunMarker
 
 
-class Sink:
+class PageSink:
     """Writes into the folder of a book."""
 
-    def __init__(self, folder: ConfinedFolder, before: dict[str, Written]) -> None:
+    def __init__(self, folder: ConfinedFolder, before: dict[str, ManifestPage]) -> None:
         """`before` is what the manifest lists now."""
         self.folder, self.out = folder, folder.path
-        self.begin: Callable[[], None] = Begin(folder, before)
+        self.begin: Callable[[], None] = RunMarker(folder, before)
 
-    def astray(self, pages: dict[str, Written]) -> list[str]:
+    def astray(self, pages: dict[str, ManifestPage]) -> list[str]:
         """The pages of a manifest that the folder no longer holds as they were written."""
         return manifest.astray(self.out, pages)
 
@@ -45,19 +45,19 @@ class Sink:
             self.begin()
         return manifest.remove(self.folder, pages)
 
-    def finish(self, pages: Collection[Written], unfinished: bool) -> bool:
+    def finish(self, pages: Collection[ManifestPage], unfinished: bool) -> bool:
         """Lists all pages; False where they were listed so."""
         return manifest.put(self.folder, MANIFEST, manifest.listing(pages, unfinished))
 
 
-class Untouched(Sink):
+class DryRunSink(PageSink):
     """Writes nothing, and says what would be written."""
 
-    def __init__(self, folder: ConfinedFolder, before: dict[str, Written]) -> None:
+    def __init__(self, folder: ConfinedFolder, before: dict[str, ManifestPage]) -> None:
         super().__init__(folder, before)
         self.begin = _nothing
 
-    def astray(self, pages: dict[str, Written]) -> list[str]:
+    def astray(self, pages: dict[str, ManifestPage]) -> list[str]:
         """The same, byte for byte."""
         return manifest.edited(self.out, pages.values())
 
@@ -76,7 +76,7 @@ class Untouched(Sink):
         """How many of some pages are there."""
         return sum(self.drop(page) for page in pages)
 
-    def finish(self, pages: Collection[Written], unfinished: bool) -> bool:
+    def finish(self, pages: Collection[ManifestPage], unfinished: bool) -> bool:
         """Whether pages are not listed so."""
         return self.put(MANIFEST, manifest.listing(pages, unfinished))
 

@@ -33,7 +33,7 @@ class BookSummary:
         return {**known, "unchanged": self.pages - self.written}
 
 
-class Stale(NamedTuple):
+class StalePage(NamedTuple):
     """A page that is not as it would be written now."""
 
     page: str
@@ -42,13 +42,13 @@ class Stale(NamedTuple):
 
 
 @dataclass
-class Compared:
+class BookDifference:
     """In what a book is not as it would be written now."""
 
     out: str
     missing: bool = False  # there is no book at all
     pages: int = 0
-    stale: list[Stale] = field(default_factory=list)
+    stale: list[StalePage] = field(default_factory=list)
     sources: dict[str, str] = field(default_factory=dict)  # files, and what happened to them: "changed", "new", "gone"
     failed: list[tuple[str, str]] = field(default_factory=list)  # pages that could not be made, and why
 
@@ -68,7 +68,7 @@ class Problem(NamedTuple):
 
 
 @dataclass
-class Verified:
+class VerifyResult:
     """What checking a book found."""
 
     problems: list[Problem] = field(default_factory=list)

@@ -17,12 +17,12 @@ from urllib.parse import unquote
 
 from concordance.base import characters, confined_folder
 from concordance.base.errors import Unreadable
-from concordance.base.model import Entry
+from concordance.base.model import ListedFile
 from concordance.collect import encoding, walk
 from concordance.render import claims, manifest, page_links
 from concordance.render.addresses import claims_of
-from concordance.render.formats.markdown import Claimed
-from concordance.render.manifest import Written
+from concordance.render.formats.markdown import CitedLine
+from concordance.render.manifest import ManifestPage
 from concordance.render.summary import Problem
 
 _LINES = re.compile(r"L(\d{1,9})(?:-L(\d{1,9}))?")
@@ -35,7 +35,7 @@ _EFFORT = 400_000  # lines that are compared to find where some went
 
 
 @dataclass
-class Checked:
+class PageCheck:
     """What was found on some pages."""
 
     problems: list[Problem] = field(default_factory=list)
@@ -46,17 +46,17 @@ class Checked:
 
 
 @dataclass
-class Ground:
+class CheckedBook:
     """What pages are checked against."""
 
     root: str  # both without symbolic links
     out: str
-    written: dict[str, Written]
+    written: dict[str, ManifestPage]
     there: frozenset[str]  # all files in the folder of the book
     known: frozenset[int] | None = None  # all sections, where they are known
 
 
-class Source(NamedTuple):
+class CheckedSource(NamedTuple):
     """A file of the repository as it is now."""
 
     why: str  # it cannot be read; "" where it can
@@ -65,14 +65,14 @@ class Source(NamedTuple):
     length: int  # in lines
 
 
-class Reader:
+class SourceReader:
     """Files of the repository as they are now; the last few are kept."""
 
     def __init__(self, root: str) -> None:
         self.root = root
-        self._kept: dict[str, Source] = {}
+        self._kept: dict[str, CheckedSource] = {}
 
-    def __call__(self, path: str) -> Source:
+    def __call__(self, path: str) -> CheckedSource:
         """One file."""
         found = self._kept.pop(path, None)
         if found is None:
@@ -82,37 +82,37 @@ class Reader:
         self._kept[path] = found
         return found
 
-    def _read(self, path: str) -> Source:
-        entry = Entry(path, 0, 0)
+    def _read(self, path: str) -> CheckedSource:
+        entry = ListedFile(path, 0, 0)
         try:
             size = os.lstat(os.path.join(self.root, path)).st_size
             if size > _LARGE:
                 digest = hashlib.sha256()
                 for piece in walk.pieces(self.root, entry):
                     digest.update(piece)
-                return Source("", digest.hexdigest(), [], 0)
+                return CheckedSource("", digest.hexdigest(), [], 0)
             data = walk.read(self.root, entry)
         except FileNotFoundError:
-            return Source("is gone", "", [], 0)
+            return CheckedSource("is gone", "", [], 0)
         except (OSError, Unreadable, ValueError) as error:
             reason = error.reason if isinstance(error, Unreadable) else str(error)
-            return Source(f"cannot be read: {reason}", "", [], 0)
+            return CheckedSource(f"cannot be read: {reason}", "", [], 0)
         text = encoding.read(data, True)
         lines = characters.lines(text.text) if text is not None else []
         count = len(lines) - (not lines[-1]) if lines else data.count(b"\n") + 1
-        return Source("", hashlib.sha256(data).hexdigest(), lines, max(1, count))
+        return CheckedSource("", hashlib.sha256(data).hexdigest(), lines, max(1, count))
 
 
 class Checker:
     """Checks pages, one after the other."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: CheckedBook) -> None:
         self.ground = ground
-        self.read = Reader(ground.root)
-        self.read_page = Reader(ground.out)
+        self.read = SourceReader(ground.root)
+        self.read_page = SourceReader(ground.out)
         self._targets: dict[tuple[str, str], tuple[str, str]] = {}
 
-    def check(self, page: str, found: Checked) -> None:
+    def check(self, page: str, found: PageCheck) -> None:
         """Checks a page, its claims and its links."""
         row = self.ground.written[page]
         try:
@@ -132,7 +132,7 @@ class Checker:
 
     # --- claims
 
-    def _claims(self, row: Written, lines: list[str], found: Checked) -> None:
+    def _claims(self, row: ManifestPage, lines: list[str], found: PageCheck) -> None:
         if not row.claims:
             return
         path = claims_of(row.page)
@@ -155,7 +155,7 @@ class Checker:
             if problem:
                 found.problems.append(Problem(row.page, one.line, said(lines, one.line), problem))
 
-    def _claim(self, one: Claimed, text: str, moved: list[int]) -> str:
+    def _claim(self, one: CitedLine, text: str, moved: list[int]) -> str:
         """What is wrong with a claim; "" where nothing is."""
         _, path, first, last = one
         if not first and not text:  # a link, a submodule: something without content
@@ -179,7 +179,7 @@ class Checker:
 
     # --- links
 
-    def _links(self, page: str, text: str, found: Checked) -> None:
+    def _links(self, page: str, text: str, found: PageCheck) -> None:
         scanned = page_links.scan(text)
         known = self.ground.known
         lines: list[str] = []

@@ -18,7 +18,7 @@ from concordance.base import config_file, confined_folder
 from concordance.base.config import cache_folder
 from concordance.facts import code_versions
 from concordance.facts.integrity.checksums import read_record, write_record
-from concordance.serve.messages import Found
+from concordance.serve.messages import ReaderReply
 
 SETTINGS = (config_file.FILE, config_file.SHARED)
 _LARGEST = 1 << 20  # bytes of a file of settings
@@ -26,7 +26,7 @@ _LARGEST = 1 << 20  # bytes of a file of settings
 
 class _Kept(msgspec.Struct):
     version: str
-    found: Found
+    found: ReaderReply
 
 
 def version_of(root: str, meta: Mapping[str, str], live: bool) -> str:
@@ -54,13 +54,13 @@ def _place(root: str, live: bool) -> str:
     return os.path.join(cache_folder(), "front", name)
 
 
-def kept(root: str, version: str, live: bool) -> Found | None:
+def kept(root: str, version: str, live: bool) -> ReaderReply | None:
     """The front page of a version; None where it is not known."""
     found = read_record(_place(root, live), _Kept)
     return found.found if found is not None and found.version == version else None
 
 
-def keep(root: str, version: str, live: bool, found: Found) -> None:
+def keep(root: str, version: str, live: bool, found: ReaderReply) -> None:
     """Keeps it for the next start; where that is not possible, that start takes longer."""
     place = _place(root, live)
     with suppress(OSError):

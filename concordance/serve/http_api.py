@@ -25,14 +25,14 @@ from concordance.query.index.repository import Index, UnknownPath
 from concordance.query.names.resolver import UnknownName
 from concordance.render.site.files import JSON, Site
 from concordance.render.site.openapi import LONGEST, ROWS
-from concordance.serve.messages import Found
+from concordance.serve.messages import ReaderReply
 
 _ON, _OFF = ("", "1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 More = Mapping[str, Callable[[Index, str], list[Row]]]  # questions that are no commands, by their names
 
 
-def answered(site: Site, command: str, given: Mapping[str, str], more: More) -> Found:
+def answered(site: Site, command: str, given: Mapping[str, str], more: More) -> ReaderReply:
     """The answer to one question."""
     try:
         if command not in (*plugins.names(COMMANDS), *more):
@@ -54,7 +54,7 @@ def answered(site: Site, command: str, given: Mapping[str, str], more: More) -> 
         return found._replace(fault=str(error))
 
 
-def _rows(site: Site, command: str, given: dict[str, str]) -> Found:
+def _rows(site: Site, command: str, given: dict[str, str]) -> ReaderReply:
     asked, cursor = given.pop("q", None), given.pop("cursor", "")
     with_addresses = given.pop("addresses", "0").lower() in _ON
     limit = _number("limit", given.pop("limit", str(ROWS)), 1, ROWS)
@@ -71,7 +71,7 @@ def _rows(site: Site, command: str, given: dict[str, str]) -> Found:
         headers["X-Cursor"] = quote(answer.cursor, ",%")
         headers["Link"] = f'<?{urlencode(said, errors="replace")}>; rel="next"'
     rows = [{**row, "address": _address(site, row)} for row in answer.rows] if with_addresses else answer.rows
-    return Found(HTTPStatus.OK, JSON, _packed(rows), more=headers)
+    return ReaderReply(HTTPStatus.OK, JSON, _packed(rows), more=headers)
 
 
 def _address(site: Site, row: Row) -> str | None:
@@ -96,11 +96,11 @@ def _defined(index: Index, path: str, line: int, name: str) -> str:
     return ""
 
 
-def _shown(index: Index, command: str, given: Mapping[str, str], more: More) -> Found:
+def _shown(index: Index, command: str, given: Mapping[str, str], more: More) -> ReaderReply:
     if "q" not in given or len(given) > 1:
         return _wrong(HTTPStatus.BAD_REQUEST, f"{command} is asked about one thing", f"/api/{command}?q=…")
     rows = more[command](index, given["q"])
-    return Found(HTTPStatus.OK, JSON, _packed(rows), more={"X-Total-Count": str(len(rows))})
+    return ReaderReply(HTTPStatus.OK, JSON, _packed(rows), more={"X-Total-Count": str(len(rows))})
 
 
 def _long(given: Mapping[str, str], short: Mapping[str, str]) -> dict[str, str]:
@@ -128,7 +128,7 @@ def _packed(rows: object) -> bytes:
     return json.dumps(rows).encode() + b"\n"
 
 
-def _refused(status: HTTPStatus, root: str, error: UserError) -> Found:
+def _refused(status: HTTPStatus, root: str, error: UserError) -> ReaderReply:
     return _wrong(status, without_places(error.message, root), without_places(error.what_to_do, root))
 
 
@@ -142,5 +142,5 @@ def without_places(text: str, root: str) -> str:
     return text
 
 
-def _wrong(status: HTTPStatus, error: str, advice: str) -> Found:
-    return Found(status, JSON, _packed({"error": error, "hint": advice}))
+def _wrong(status: HTTPStatus, error: str, advice: str) -> ReaderReply:
+    return ReaderReply(status, JSON, _packed({"error": error, "hint": advice}))

@@ -35,7 +35,7 @@ SAFETY = {
 }  # fmt: skip
 
 
-class Refused(Exception):
+class BadRequest(Exception):
     """A request that is none, and the status that says so."""
 
     def __init__(self, status: HTTPStatus, why: str) -> None:
@@ -75,29 +75,29 @@ async def request(reader: asyncio.StreamReader) -> Request | None:
     except TimeoutError:
         return None
     except asyncio.LimitOverrunError:
-        raise Refused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "The request is too long.") from None
+        raise BadRequest(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "The request is too long.") from None
     return parsed(text[:-4])
 
 
 def parsed(text: bytes) -> Request:
     """A request from its lines."""
     if len(text) > LONGEST:
-        raise Refused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "The request is too long.")
+        raise BadRequest(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "The request is too long.")
     first, *lines = text.split(b"\r\n")
     line = _LINE.fullmatch(first)
     if line is None:
-        raise Refused(HTTPStatus.BAD_REQUEST, "This is no request that is understood here.")
+        raise BadRequest(HTTPStatus.BAD_REQUEST, "This is no request that is understood here.")
     headers: dict[str, str] = {}
     for one in lines:
         found = _HEADER.fullmatch(one)
         if found is None:
-            raise Refused(HTTPStatus.BAD_REQUEST, "A header of the request is malformed.")
+            raise BadRequest(HTTPStatus.BAD_REQUEST, "A header of the request is malformed.")
         name = found[1].decode("ascii").lower()
         if name in headers and name in ("host", *_BODIES):
-            raise Refused(HTTPStatus.BAD_REQUEST, f"The request says {name} twice.")
+            raise BadRequest(HTTPStatus.BAD_REQUEST, f"The request says {name} twice.")
         headers[name] = found[2].decode("latin-1")
     if "transfer-encoding" in headers or headers.get("content-length", "0") != "0":
-        raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Requests have no content here.")
+        raise BadRequest(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Requests have no content here.")
     path, _, query = line[2].decode("ascii").partition("?")
     wish = headers.get("connection", "").lower()
     stays = "close" not in wish if line[3] == b"1" else "keep-alive" in wish

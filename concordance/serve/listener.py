@@ -11,7 +11,7 @@ import socket
 
 from concordance.base import forks
 from concordance.base.errors import UserError
-from concordance.serve.server import Web
+from concordance.serve.server import Server
 
 PORT = 8177  # where nothing else is said
 
@@ -43,13 +43,13 @@ def address_of(host: str, listening: socket.socket) -> str:
     return f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"
 
 
-def run(web: Web, listening: socket.socket) -> int:
+def run(web: Server, listening: socket.socket) -> int:
     """Answers until a signal ends it: Ctrl-C, SIGTERM or SIGHUP, but for those that were ignored when the program was
     started. The number of the signal."""
     return asyncio.run(_until_told(web, listening))
 
 
-async def _until_told(web: Web, listening: socket.socket) -> int:
+async def _until_told(web: Server, listening: socket.socket) -> int:
     until = asyncio.Event()
     received: list[int] = []
 

@@ -26,7 +26,7 @@ class Question(NamedTuple):
     more: Mapping[str, str] = {}
 
 
-class Found(NamedTuple):
+class ReaderReply(NamedTuple):
     """What a reader answers."""
 
     status: int
@@ -45,10 +45,10 @@ def framed(value: object) -> bytes:
     return _LENGTH.pack(len(data)) + data
 
 
-async def next_found(reader: asyncio.StreamReader) -> Found:
+async def next_found(reader: asyncio.StreamReader) -> ReaderReply:
     """The next answer of a reader."""
     (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
-    return msgspec.msgpack.decode(await reader.readexactly(length), type=Found)
+    return msgspec.msgpack.decode(await reader.readexactly(length), type=ReaderReply)
 
 
 def next_question(end: socket.socket) -> Question | None:

@@ -28,7 +28,7 @@ from concordance.query.index.updates.refresh import renew
 from concordance.render.site.files import Site, opened
 from concordance.serve.front_page import keep, version_of
 from concordance.serve.http_api import More, answered
-from concordance.serve.messages import Found, Question, framed, next_question
+from concordance.serve.messages import Question, ReaderReply, framed, next_question
 
 _WORTH = 500  # bytes that are worth to be packed
 _LEVEL = 5  # of packing: what more takes twice the time is a twentieth smaller
@@ -36,7 +36,7 @@ _LARGE, _FAST = 2_000_000, 1  # bytes that are packed with less care: who asks w
 _TOLD = 1000  # paths that changed which are named
 
 
-class Desk:
+class StoreReader:
     """One repository, open for reading."""
 
     def __init__(self, root: str, folder: str, wishes: Callable[[], Book], more: More, live: bool) -> None:
@@ -54,45 +54,49 @@ class Desk:
         while (question := next_question(end)) is not None:
             end.sendall(framed(self.answer(question)))
 
-    def answer(self, question: Question) -> Found:
+    def answer(self, question: Question) -> ReaderReply:
         """One answer."""
         try:
             found = self._answer(question)
         except ConcordanceError as error:
-            found = Found(HTTPStatus.INTERNAL_SERVER_ERROR, fault=str(error))
+            found = ReaderReply(HTTPStatus.INTERNAL_SERVER_ERROR, fault=str(error))
         except Exception as error:  # a fault of ours in one answer is not the end of the next
             what = f"{question.about} {os.fsdecode(question.what)}"
             place = traceback.extract_tb(error.__traceback__)[-1]
             said = f"{what}: {type(error).__name__}: {error} ({os.path.basename(place.filename)}:{place.lineno})"
-            found = Found(HTTPStatus.INTERNAL_SERVER_ERROR, fault=said)
+            found = ReaderReply(HTTPStatus.INTERNAL_SERVER_ERROR, fault=said)
         return found._replace(version=self.version)
 
-    def _answer(self, question: Question) -> Found:
+    def _answer(self, question: Question) -> ReaderReply:
         if question.about == "renew":
             with _undisturbed():
                 return self._renewed()
         if question.about == "warm":
             with _undisturbed():
-                return Found(int(next(self._warming, None) is not None))
+                return ReaderReply(int(next(self._warming, None) is not None))
         if self._site is None or self._index is None:
-            return Found(HTTPStatus.SERVICE_UNAVAILABLE)
+            return ReaderReply(HTTPStatus.SERVICE_UNAVAILABLE)
         if question.about == "head":
-            return Found(HTTPStatus.OK, data=head(self.root).encode())
+            return ReaderReply(HTTPStatus.OK, data=head(self.root).encode())
         if question.about == "ask":
             return packed(answered(self._site, os.fsdecode(question.what), question.more, self.more))
         page = self._site.answer(os.fsdecode(question.what))
-        return Found(HTTPStatus.NOT_FOUND) if page is None else packed(Found(HTTPStatus.OK, page.type, page.data))
+        return (
+            ReaderReply(HTTPStatus.NOT_FOUND)
+            if page is None
+            else packed(ReaderReply(HTTPStatus.OK, page.type, page.data))
+        )
 
     # --- the store
 
-    def _renewed(self) -> Found:
+    def _renewed(self) -> ReaderReply:
         """Goes over to the store as it is now, and says which paths changed; "" where that is not known."""
         facts = Facts(self.folder)
         version = version_of(self.root, facts.meta(), self.live)
         book = self.wishes()
         if version == self.version:
             facts.close()
-            return Found(HTTPStatus.OK)
+            return ReaderReply(HTTPStatus.OK)
         known, paths = self._index, ""
         if known is not None and known.book == book:
             touched = facts.touched_since(int(known.facts.meta().get("update", "0")))
@@ -108,7 +112,7 @@ class Desk:
         else:
             self._open(known)
         self.version = version
-        return Found(HTTPStatus.OK, data=paths.encode())
+        return ReaderReply(HTTPStatus.OK, data=paths.encode())
 
     def _open(self, index: Index) -> None:
         out = os.path.join(self.folder, "book")
@@ -148,12 +152,12 @@ def leave_front(index: Index, folder: str) -> None:
         site = opened(index, os.path.join(folder, "book"), live, True)
         page = site.answer("index.html")
         if page is not None:
-            found = packed(Found(HTTPStatus.OK, page.type, page.data))
+            found = packed(ReaderReply(HTTPStatus.OK, page.type, page.data))
             version = version_of(index.root, index.facts.meta(), live)
             keep(index.root, version, live, found._replace(version=version))
 
 
-def packed(found: Found) -> Found:
+def packed(found: ReaderReply) -> ReaderReply:
     """An answer as it is sent: with a tag, and gzipped where that is worth it."""
     tag = hashlib.blake2b(found.data, digest_size=12).hexdigest()
     if len(found.data) < _WORTH:

@@ -20,7 +20,7 @@ from contextlib import suppress
 from itertools import count
 
 from concordance.base import forks
-from concordance.serve.messages import Found, Question, framed, next_found
+from concordance.serve.messages import Question, ReaderReply, framed, next_found
 
 PATIENCE = 30.0  # seconds that an answer may take …
 OPENING = 120.0  # … and to open or renew an index
@@ -38,7 +38,7 @@ class Busy(Exception):
     """Too many wait already."""
 
 
-class Lost(Exception):
+class ReaderLost(Exception):
     """The reader that was asked died, or took too long."""
 
 
@@ -52,7 +52,7 @@ class _Reader:
         self.is_warm = False
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def ask(self, question: Question, patience: float) -> Found:
+    async def ask(self, question: Question, patience: float) -> ReaderReply:
         """One answer."""
         if self._streams is None:
             self._streams = await asyncio.open_unix_connection(sock=self.end)
@@ -76,13 +76,13 @@ class _Reader:
             self.end.close()
 
 
-class Crew:
+class ReaderPool:
     """All of them."""
 
     def __init__(self, number: int, target: Target, renewed: Renewed, log: Callable[[str], None]) -> None:
         self.version = ""  # of the store that is answered from
         self._target, self._renewed, self._log = target, renewed, log
-        self._waiting: list[tuple[int, int, Question, asyncio.Future[Found]]] = []
+        self._waiting: list[tuple[int, int, Question, asyncio.Future[ReaderReply]]] = []
         self._order = count()
         self._idle: list[_Reader] = []
         self._all: list[_Reader] = []
@@ -94,11 +94,11 @@ class Crew:
 
     # --- for the server
 
-    async def ask(self, question: Question, order: int) -> Found:
+    async def ask(self, question: Question, order: int) -> ReaderReply:
         """One answer; `order` says what goes first."""
         if len(self._waiting) >= MOST:
             raise Busy
-        future: asyncio.Future[Found] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[ReaderReply] = asyncio.get_running_loop().create_future()
         heapq.heappush(self._waiting, (order, next(self._order), question, future))
         self._match()
         return await future
@@ -140,7 +140,7 @@ class Crew:
         if len(self._idle) == len(self._all) and not any(reader.stale or reader.version for reader in self._all):
             for *_, future in self._waiting:  # nobody could open the store: the log says why
                 if not future.done():
-                    future.set_exception(Lost())
+                    future.set_exception(ReaderLost())
             self._waiting.clear()
         for reader in list(self._idle):
             fresh = not reader.version or reader.version != self.version
@@ -167,7 +167,7 @@ class Crew:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _said(self, reader: _Reader, question: Question, patience: float) -> Found | None:
+    async def _said(self, reader: _Reader, question: Question, patience: float) -> ReaderReply | None:
         """What a reader answers; None where it is no more."""
         try:
             found = await reader.ask(question, patience)
@@ -181,7 +181,7 @@ class Crew:
             self._log(found.fault)
         return found
 
-    async def _answer(self, reader: _Reader, question: Question, future: asyncio.Future[Found]) -> None:
+    async def _answer(self, reader: _Reader, question: Question, future: asyncio.Future[ReaderReply]) -> None:
         if future.cancelled():
             self._rest(reader)
             return
@@ -190,7 +190,7 @@ class Crew:
             self._rest(reader)
         if not future.done():
             if found is None:
-                future.set_exception(Lost())
+                future.set_exception(ReaderLost())
             else:
                 future.set_result(found)
 

@@ -29,9 +29,9 @@ from urllib.parse import parse_qsl
 from concordance.render.site.addresses import BLAME
 from concordance.render.site.files import assets
 from concordance.serve import front_page, http_protocol
-from concordance.serve.http_protocol import Refused, Reply, Request
-from concordance.serve.messages import Found, Question
-from concordance.serve.reader_pool import LATER, PAGE, SEARCH, Busy, Crew, Lost, Target
+from concordance.serve.http_protocol import BadRequest, Reply, Request
+from concordance.serve.messages import Question, ReaderReply
+from concordance.serve.reader_pool import LATER, PAGE, SEARCH, Busy, ReaderLost, ReaderPool, Target
 
 KEPT = 64 << 20  # bytes of answers that are kept
 CONNECTIONS = 1000
@@ -46,21 +46,21 @@ _HTML = "text/html; charset=utf-8"
 _LOOPBACK = ("localhost", "localhost.localdomain", "ip6-localhost")
 
 
-class Cache:
+class ReplyCache:
     """What was answered last, as it is sent; bounded in bytes."""
 
     def __init__(self, most: int) -> None:
         self.most, self.size = most, 0
-        self._kept: OrderedDict[str, Found] = OrderedDict()
+        self._kept: OrderedDict[str, ReaderReply] = OrderedDict()
 
-    def get(self, address: str) -> Found | None:
+    def get(self, address: str) -> ReaderReply | None:
         """What was kept of an address."""
         found = self._kept.get(address)
         if found is not None:
             self._kept.move_to_end(address)
         return found
 
-    def put(self, address: str, found: Found) -> None:
+    def put(self, address: str, found: ReaderReply) -> None:
         """Keeps an answer."""
         before = self._kept.pop(address, None)
         self.size += len(found.data) - (len(before.data) if before is not None else 0)
@@ -74,7 +74,7 @@ class Cache:
         self.size = 0
 
 
-class Web:
+class Server:
     """The server of one repository."""
 
     def __init__(
@@ -84,17 +84,17 @@ class Web:
         told of it."""
         self.root, self.store, self.live, self.log = root, store, live, log
         self.names = names_of(host)
-        self.cache = Cache(KEPT)
-        self._fixed = {name: Found(HTTPStatus.OK, kind, data) for name, (data, kind) in assets().items()}
+        self.cache = ReplyCache(KEPT)
+        self._fixed = {name: ReaderReply(HTTPStatus.OK, kind, data) for name, (data, kind) in assets().items()}
         self._listeners: dict[asyncio.Queue[str], asyncio.Task[None] | None] = {}  # the oldest first
         self._connections: set[asyncio.Task[None]] = set()
         self._silent: dict[asyncio.Task[None], None] = {}  # those that have not asked yet, or again; the oldest first
         # Each takes a descriptor, and without one nobody could connect, nor a reader be started.
         self._most = max(16, min(CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 128))
         self._blaming = asyncio.Lock()  # git may take seconds: at most one reader waits for it
-        self.crew = Crew(readers, target, self._renewed, log)
+        self.crew = ReaderPool(readers, target, self._renewed, log)
 
-    def begin_with(self, version: str, found: Found | None) -> None:
+    def begin_with(self, version: str, found: ReaderReply | None) -> None:
         """Tells the version of the store that is there, and its front page as it was made before."""
         self.crew.version = version
         if found is not None:
@@ -189,7 +189,7 @@ class Web:
                 if request is None:
                     return
                 self._check(request)
-            except Refused as refused:
+            except BadRequest as refused:
                 more = {"Allow": "GET, HEAD"} if refused.status is HTTPStatus.METHOD_NOT_ALLOWED else {}
                 reply = _told(refused.status, refused.why)._replace(more=more)
                 await http_protocol.send(writer, reply, stays=False)
@@ -206,12 +206,12 @@ class Web:
     def _check(self, request: Request) -> None:
         """Refuses what is not for us."""
         if request.method not in ("GET", "HEAD"):
-            raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "This site is only read: GET and HEAD.")
+            raise BadRequest(HTTPStatus.METHOD_NOT_ALLOWED, "This site is only read: GET and HEAD.")
         if not is_named(request.headers.get("host", ""), self.names):
             why = "This server is not known by that name. Use the address that it printed, or name it with --host."
-            raise Refused(HTTPStatus.MISDIRECTED_REQUEST, why)
+            raise BadRequest(HTTPStatus.MISDIRECTED_REQUEST, why)
         if len(request.path) > LONGEST or len(request.query) > 2 * LONGEST:
-            raise Refused(HTTPStatus.REQUEST_URI_TOO_LONG, "The address is too long.")
+            raise BadRequest(HTTPStatus.REQUEST_URI_TOO_LONG, "The address is too long.")
 
     async def _tell(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Tells a page of changes, for as long as it listens."""
@@ -250,20 +250,20 @@ class Web:
             return _told(HTTPStatus.SERVICE_UNAVAILABLE, "Too many are asking. Try again in a moment.")
         except TimeoutError:
             return _told(HTTPStatus.SERVICE_UNAVAILABLE, "There is no store yet to answer from. Try again.")
-        except Lost:
+        except ReaderLost:
             return _told(HTTPStatus.INTERNAL_SERVER_ERROR, "This could not be made: it took too long, or failed.")
         except Exception as error:  # said in the log, and to the client that there is something there
             self.log(f"{request.path}: {type(error).__name__}: {error}")
             return _told(HTTPStatus.INTERNAL_SERVER_ERROR, "This could not be made. The log of the server says why.")
         return _for(request, found)
 
-    async def _found(self, address: str, query: str) -> Found:
+    async def _found(self, address: str, query: str) -> ReaderReply:
         if address in self._fixed:
             return self._fixed[address]
         if address.startswith("api/"):
             if query.count("&") >= FIELDS:
                 said = {"error": f"there are more than {FIELDS} parameters", "hint": "Send fewer"}
-                return Found(HTTPStatus.BAD_REQUEST, "application/json", json.dumps(said).encode() + b"\n")
+                return ReaderReply(HTTPStatus.BAD_REQUEST, "application/json", json.dumps(said).encode() + b"\n")
             given = dict(parse_qsl(query, keep_blank_values=True, errors="replace"))
             command = os.fsencode(address[4:])
             return await self.crew.ask(Question("ask", command, given), SEARCH)
@@ -281,7 +281,7 @@ class Web:
                 front_page.keep(self.root, found.version, self.live, found)
         return found
 
-    async def _blamed(self, address: str) -> Found:
+    async def _blamed(self, address: str) -> ReaderReply:
         """The commits of a file's lines: kept until there is another store, or another commit."""
         at = await self.crew.ask(Question("head"), PAGE)
         name = f"{address}\n{at.data.decode()}"  # no page's address ends with the number of a commit
@@ -294,7 +294,7 @@ class Web:
         return found
 
 
-def _for(request: Request, found: Found) -> Reply:
+def _for(request: Request, found: ReaderReply) -> Reply:
     """An answer as a client can read it."""
     status = HTTPStatus(found.status)
     if not found.data and status is not HTTPStatus.OK:

@@ -27,7 +27,13 @@ from concordance.workflow import book_options, builds, store_location, terminal
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("--verbose", "-v", is_flag=True, help="Say how long each step took.")
 def command(
-    repo: str | None, wishes: book_options.Wishes, yes: bool, form: str, no_book: bool, as_json: bool, verbose: bool
+    repo: str | None,
+    wishes: book_options.BookOptions,
+    yes: bool,
+    form: str,
+    no_book: bool,
+    as_json: bool,
+    verbose: bool,
 ) -> None:
     """Read every file of a repository, store what each says, and write the book of it.
 

@@ -17,7 +17,7 @@ from concordance.workflow import book_options, builds, terminal
 @book_options.of_a_book
 @click.option("--store", is_flag=True, help="Check store, text index and cache for damage instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(repo: str | None, wishes: book_options.Wishes, store: bool, as_json: bool) -> None:
+def command(repo: str | None, wishes: book_options.BookOptions, store: bool, as_json: bool) -> None:
     """Say whether the book is current: whether `concord build` with the same options would change anything in it.
 
     Exit code 1 where it would, or where there is no book; each page is named with the reason, where it is known.

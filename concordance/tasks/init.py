@@ -19,13 +19,13 @@ from concordance.base import config_file
 from concordance.base.config import Config
 from concordance.base.errors import NoPermission, UserError
 from concordance.base.kinds import Category, Section
-from concordance.base.model import Entry, File, Skip
+from concordance.base.model import File, ListedFile, Skip
 from concordance.collect import walk
 from concordance.collect.classify import Classifier, header_language
 from concordance.extract import engine
 from concordance.link.cfamily.include_roots import IncludeRoots
 from concordance.link.paths.tree import Tree, above
-from concordance.link.python.packages import SOURCES, STUBS, PythonPlaces
+from concordance.link.python.packages import SOURCES, STUBS, PythonPackages
 
 MOST = 12  # roots of a kind that are filled in
 _ASIDE = frozenset((Category.VENDORED, Category.TEST, Category.EXAMPLE, Category.BENCHMARK))
@@ -119,7 +119,7 @@ def command(repo: str) -> None:
     click.echo("Next: take away the # where you want something else, then run: concord build")
 
 
-def filled(root: str, entries: list[Entry], books: dict[str, int]) -> str:
+def filled(root: str, entries: list[ListedFile], books: dict[str, int]) -> str:
     """The text with what was found in a repository."""
     tree = Tree(root, _files(entries))
     python, c = _python(tree), _c(tree)
@@ -141,7 +141,7 @@ def _listed(words: Iterable[str]) -> str:
     return textwrap.fill(", ".join(words), 115, initial_indent="#   ", subsequent_indent="#   ")
 
 
-def _files(entries: list[Entry]) -> list[File]:
+def _files(entries: list[ListedFile]) -> list[File]:
     """The files as their names alone tell them; nothing is opened."""
     classifier = Classifier(engine.languages(), Config.largest, header_language(entry.path for entry in entries))
     found = []
@@ -157,7 +157,7 @@ def _files(entries: list[Entry]) -> list[File]:
 
 def _python(tree: Tree) -> list[str]:
     """The folders where imports start, those of the most files first."""
-    places = PythonPlaces(tree)
+    places = PythonPackages(tree)
     counts: Counter[str] = Counter()
     for path in sorted(tree.paths):
         if path.endswith((*SOURCES, *STUBS)) and tree.files[path].category not in _ASIDE:

@@ -66,7 +66,7 @@ def command(
     # The updating process comes before the readers, whose sockets it shall not hold.
     with closing(socket), _updating(root, watch, socket, no_update):
         number = readers or min(2, cores())
-        server = serve_server.Web(
+        server = serve_server.Server(
             root, os.path.join(folder, "index.db"), partial(_read, root, watch), number, host, watch, _log
         )
         version = front_page.version_of(root, meta, watch)

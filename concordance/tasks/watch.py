@@ -20,7 +20,9 @@ from concordance.workflow.watch import watch
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each update.")
 @click.option("--verbose", "-v", is_flag=True, help="Name every page, and say how long each step took.")
-def command(repo: str | None, wishes: book_options.Wishes, yes: bool, poll: bool, as_json: bool, verbose: bool) -> None:
+def command(
+    repo: str | None, wishes: book_options.BookOptions, yes: bool, poll: bool, as_json: bool, verbose: bool
+) -> None:
     """Bring the store and the book up to date whenever a file or the branch changes, until Ctrl-C.
 
     \b
@@ -40,5 +42,5 @@ def command(repo: str | None, wishes: book_options.Wishes, yes: bool, poll: bool
                 done = (update.summary, update.book, update.seconds, update.is_first)
                 terminal.print_update(folder, *done, verbose)
 
-        current = watch.Current(folder, wishes.out, lambda: wishes.of(folder), wishes.jobs, bar.show)
+        current = watch.CurrentBook(folder, wishes.out, lambda: wishes.of(folder), wishes.jobs, bar.show)
         watch.Watch(current, poll, tell).run()

@@ -19,9 +19,9 @@ from concordance.collect import own_output, path_patterns, subprocesses, walk
 from concordance.facts.read import Facts
 from concordance.render import manifest
 from concordance.render.addresses import Addresses, claims_of
-from concordance.render.manifest import Written
-from concordance.render.summary import BookSummary, Compared, Problem, Stale, Verified
-from concordance.render.verify import Checked, Checker, Ground
+from concordance.render.manifest import ManifestPage
+from concordance.render.summary import BookDifference, BookSummary, Problem, StalePage, VerifyResult
+from concordance.render.verify import CheckedBook, Checker, PageCheck
 from concordance.workflow.workers import forked, pool
 
 CHANGES, APPEARS, VANISHES = "changes", "appears", "vanishes"
@@ -31,22 +31,22 @@ _DOCS, _KEYWORDS = "_docs.md", "_kw.md"
 BATCH = 1_000_000  # bytes of pages
 
 
-def check(pages: list[str]) -> Checked:
+def check(pages: list[str]) -> PageCheck:
     """Checks some pages."""
     checker: Checker = forked.desk()
-    found = Checked()
+    found = PageCheck()
     for page in pages:
         checker.check(page, found)
     return found
 
 
-def verify(root: str, out: str, config: Config, progress: Callable[[int, int], None]) -> Verified:
+def verify(root: str, out: str, config: Config, progress: Callable[[int, int], None]) -> VerifyResult:
     """Checks the book in a folder."""
     written, unfinished, _ = manifest.read(out)
     if not written and not unfinished:
         raise UserError(f"{out} holds no book", "Write it with `concord build`, or say where it is with --out")
-    ground = Ground(os.path.realpath(root), os.path.realpath(out), written, frozenset(manifest.files(out)))
-    result = Verified(pages=len(written))
+    ground = CheckedBook(os.path.realpath(root), os.path.realpath(out), written, frozenset(manifest.files(out)))
+    result = VerifyResult(pages=len(written))
     if unfinished:
         why = "the last build was stopped before its end; build again"
         result.problems.append(Problem(own_output.MANIFEST, 0, "", why))
@@ -70,15 +70,15 @@ def verify(root: str, out: str, config: Config, progress: Callable[[int, int], N
 
 
 def _checked(
-    pages: list[str], ground: Ground, config: Config, progress: Callable[[int, int], None]
-) -> Iterator[tuple[tuple[str, ...], Checked]]:
+    pages: list[str], ground: CheckedBook, config: Config, progress: Callable[[int, int], None]
+) -> Iterator[tuple[tuple[str, ...], PageCheck]]:
     """Checks pages in parallel."""
     batches = pool.batches(pages, lambda page: ground.written[page].size, BATCH)
     done = 0
     for result in forked.each(Checker(ground), _named, batches, config.jobs, config.patience):
-        if isinstance(result, pool.Failed):
+        if isinstance(result, pool.FailedItem):
             problem = Problem(result.item, 0, "", f"the page could not be checked: {result.reason}")
-            yield (result.item,), Checked([problem])
+            yield (result.item,), PageCheck([problem])
             done += 1
         else:
             yield result
@@ -86,11 +86,11 @@ def _checked(
         progress(done, len(pages))
 
 
-def _named(pages: list[str]) -> tuple[tuple[str, ...], Checked]:
+def _named(pages: list[str]) -> tuple[tuple[str, ...], PageCheck]:
     return tuple(pages), check(pages)
 
 
-def _of_the_whole(root: str, out: str, ground: Ground, config: Config) -> Iterator[Problem]:
+def _of_the_whole(root: str, out: str, ground: CheckedBook, config: Config) -> Iterator[Problem]:
     """Files without a page, and pages that no manifest knows."""
     paths = [entry.path for entry in path_patterns.chosen(walk.walk(root), config)[0]]
     addresses = Addresses(paths, root, out)
@@ -118,9 +118,9 @@ def is_there(out: str) -> bool:
     return bool(pages) or unfinished
 
 
-def explained(root: str, folder: str, out: str, made: BookSummary) -> Compared:
+def explained(root: str, folder: str, out: str, made: BookSummary) -> BookDifference:
     """What is not as it would be, with the reasons that can be found."""
-    found = Compared(out, pages=made.pages, failed=made.failed)
+    found = BookDifference(out, pages=made.pages, failed=made.failed)
     if not (made.changed or made.gone or made.listing):
         return found
     listed, unfinished, _ = manifest.read(out)
@@ -143,15 +143,15 @@ def explained(root: str, folder: str, out: str, made: BookSummary) -> Compared:
             why = "it is listed, and is not there" if page in missing else "the page itself was edited"
         else:
             why = general
-        found.stale.append(Stale(page, APPEARS if page in missing else CHANGES, why))
-    found.stale += [Stale(page, VANISHES, _gone(page, found.sources)) for page in made.gone]
+        found.stale.append(StalePage(page, APPEARS if page in missing else CHANGES, why))
+    found.stale += [StalePage(page, VANISHES, _gone(page, found.sources)) for page in made.gone]
     if not found.stale:
-        found.stale.append(Stale(own_output.MANIFEST, CHANGES, "it does not list the pages as they are"))
+        found.stale.append(StalePage(own_output.MANIFEST, CHANGES, "it does not list the pages as they are"))
     found.stale.sort()
     return found
 
 
-def _sources(listed: dict[str, Written], subjects: dict[str, str], digests: dict[str, str]) -> dict[str, str]:
+def _sources(listed: dict[str, ManifestPage], subjects: dict[str, str], digests: dict[str, str]) -> dict[str, str]:
     """The files that are not those that the book was written of."""
     found = {}
     for page, path in subjects.items():

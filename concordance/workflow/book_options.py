@@ -1,7 +1,8 @@
 """The options that say which book is meant, for every command that makes or compares one.
 
 In: a click command. Out: the same with `--out`, `--source`, `--history`, `--include-generated` and `--jobs`, and what
-was said as `Wishes`. A book is checked and kept current with the options that it is built with, so there is one list.
+was said as `BookOptions`. A book is checked and kept current with the options that it is built with, so there is one
+list.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _OPTIONS = (
 
 
 @dataclass(frozen=True)
-class Wishes:
+class BookOptions:
     """What was said of the book; None where nothing was."""
 
     out: str | None
@@ -77,7 +78,7 @@ def of_a_book(command: Callable[..., None]) -> Callable[..., None]:
         **more: Any,
     ) -> None:  # fmt: skip
         said = source == "full" if source else None
-        command(wishes=Wishes(out, said, history, include_generated, jobs), **more)
+        command(wishes=BookOptions(out, said, history, include_generated, jobs), **more)
 
     for option in reversed(_OPTIONS):
         run = option(run)

@@ -15,7 +15,7 @@ from functools import partial
 from concordance.base import config_file
 from concordance.base.config import Book, Config, cache_folder, of_site
 from concordance.base.errors import UserError
-from concordance.base.progress import Progress, Summary, quiet
+from concordance.base.progress import BuildSummary, Progress, quiet
 from concordance.collect.revisions import commits
 from concordance.collect.walk import Walked, find_root
 from concordance.extract import ruleset
@@ -24,14 +24,14 @@ from concordance.facts.integrity import lock
 from concordance.facts.integrity.audit import Damage, audit
 from concordance.query.index.ledger import Totals, counted
 from concordance.render import output_folder
-from concordance.render.summary import BookSummary, Compared, Verified
+from concordance.render.summary import BookDifference, BookSummary, VerifyResult
 from concordance.workflow import book_check
 from concordance.workflow.pipeline import GENERATED, Build
 from concordance.workflow.publish import publish
-from concordance.workflow.resident import Memory
+from concordance.workflow.resident import ResidentState
 from concordance.workflow.stages import pages
 from concordance.workflow.store_location import check_store, has_store, store_path
-from concordance.workflow.store_state import Kept
+from concordance.workflow.store_state import StoreState
 
 SITE = "site"  # the folder of the site, where none is said
 
@@ -68,17 +68,17 @@ def _folder(root: str, said: config_file.Settings) -> str:
 
 def build(
     root: str, jobs: int | None = None, progress: Progress = quiet, walked: Walked | None = None,
-    memory: Memory | None = None,
-) -> Summary:  # fmt: skip
+    memory: ResidentState | None = None,
+) -> BuildSummary:  # fmt: skip
     """Brings a repository's store up to date, and says what could not be read whole. `walked` are its files, where they
     are known; `memory` is for who does so again and again."""
     return _build(root, _config(settings_of(root), jobs), progress, walked, memory)
 
 
 def _build(
-    root: str, config: Config, progress: Progress, walked: Walked | None = None, memory: Memory | None = None
-) -> Summary:
-    kept = memory.kept if memory is not None else Kept()
+    root: str, config: Config, progress: Progress, walked: Walked | None = None, memory: ResidentState | None = None
+) -> BuildSummary:
+    kept = memory.kept if memory is not None else StoreState()
     summary = Build(root, config, progress, walked=walked, kept=kept).run()
     for path, reason in summary.failed:
         progress("say", 0, 0, f"{path}: {reason}; it is in the ledger, without facts")
@@ -87,8 +87,8 @@ def _build(
 
 def book(
     root: str, out: str | None = None, wishes: Book | None = None, jobs: int | None = None, progress: Progress = quiet,
-    walked: Walked | None = None, memory: Memory | None = None,
-) -> tuple[Summary, BookSummary]:  # fmt: skip
+    walked: Walked | None = None, memory: ResidentState | None = None,
+) -> tuple[BuildSummary, BookSummary]:  # fmt: skip
     """Brings a repository's store up to date, and writes its book; as its owners have set where nothing is said.
     `memory` is for who does so again and again: what is known of the repository is left there for the next time."""
     said = settings_of(root)
@@ -112,7 +112,7 @@ def _check_out(root: str, out: str, site: bool) -> None:
 
 def site(
     root: str, out: str | None = None, wishes: Book | None = None, jobs: int | None = None, progress: Progress = quiet
-) -> tuple[Summary, BookSummary]:
+) -> tuple[BuildSummary, BookSummary]:
     """Brings a repository's store up to date, and writes its site: pages for a browser, without a server."""
     said = settings_of(root)
     config, folder = _config(said, jobs), store_path(root)
@@ -127,7 +127,7 @@ def site(
 
 
 @contextmanager
-def _at_pages(root: str, summary: Summary, progress: Progress) -> Iterator[None]:
+def _at_pages(root: str, summary: BuildSummary, progress: Progress) -> Iterator[None]:
     """Pages are made by one process at a time, and how long that takes is kept."""
     began = time.perf_counter()
     progress("pages", 0, 0, "")
@@ -137,9 +137,15 @@ def _at_pages(root: str, summary: Summary, progress: Progress) -> Iterator[None]
 
 
 def _write(
-    root: str, out: str, wishes: Book, config: Config, summary: Summary, progress: Progress, compared: bool = False,
-    memory: Memory | None = None,
-) -> BookSummary:  # fmt: skip
+    root: str,
+    out: str,
+    wishes: Book,
+    config: Config,
+    summary: BuildSummary,
+    progress: Progress,
+    compared: bool = False,
+    memory: ResidentState | None = None,
+) -> BookSummary:
     """Writes the book, and where that is wished for the pages of its pages; or only compares."""
     told = partial(_told, progress)
     here = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
@@ -158,14 +164,14 @@ def _write(
 def check(
     root: str | None = None, out: str | None = None, wishes: Book | None = None, jobs: int | None = None,
     progress: Progress = quiet,
-) -> Compared:  # fmt: skip
+) -> BookDifference:  # fmt: skip
     """Says in what a repository's book is other than it would be written now. The store is brought up to date, the book
     is left as it is."""
     root = root if root is not None else find_root(os.getcwd())
     said = settings_of(root)
     where, config = out or _folder(root, said), _config(said, jobs)
     if os.path.isdir(root) and not book_check.is_there(where):
-        return Compared(where, missing=True)
+        return BookDifference(where, missing=True)
     summary = _build(root, config, progress)
     with _at_pages(root, summary, progress):
         made = _write(root, where, wishes or said.book, config, summary, progress, True)
@@ -191,7 +197,7 @@ def totals(root: str, wishes: Book | None = None) -> Totals:
 
 def verify(
     root: str | None = None, out: str | None = None, jobs: int | None = None, progress: Progress = quiet
-) -> Verified:
+) -> VerifyResult:
     """Checks a repository's book, by default where its owners have set, against the repository as it is now."""
     root = root if root is not None else find_root(os.getcwd())
     said = settings_of(root)

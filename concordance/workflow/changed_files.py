@@ -18,7 +18,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 
 from concordance.base.config import Config
-from concordance.base.model import Entry, File, Skip
+from concordance.base.model import File, ListedFile, Skip
 from concordance.collect.category import Categories
 from concordance.workflow.stages import extract
 
@@ -27,7 +27,7 @@ GRAIN = 2_000_000_000  # nanoseconds: no file system has coarser times
 _UNKNOWN = -1  # a change time that is equal to none
 
 
-def with_known_times(entries: list[Entry], walked: int) -> list[Entry]:
+def with_known_times(entries: list[ListedFile], walked: int) -> list[ListedFile]:
     """The entries, without the change times that say nothing; the walk did not begin before `walked` (nanoseconds)."""
     times = ((entry.changed, entry.altered) for entry in entries if entry.skip is Skip.NONE)
     first = next(times, None)
@@ -40,8 +40,8 @@ def with_known_times(entries: list[Entry], walked: int) -> list[Entry]:
 
 
 def delta(
-    root: str, entries: Iterable[Entry], files: Mapping[str, File], touched: Callable[[Entry], bool] | None
-) -> tuple[list[Entry], dict[str, File]]:
+    root: str, entries: Iterable[ListedFile], files: Mapping[str, File], touched: Callable[[ListedFile], bool] | None
+) -> tuple[list[ListedFile], dict[str, File]]:
     """The entries that have changed, or that `touched` says must be read again; and the lines of the ledger, by path,
     whose times are others though the content is the same."""
     changed, renewed = [], {}
@@ -54,7 +54,7 @@ def delta(
     return changed, renewed
 
 
-def _is_same(root: str, file: File, entry: Entry) -> bool:
+def _is_same(root: str, file: File, entry: ListedFile) -> bool:
     """Whether a file is as it was by its status or content, a link or submodule by where it points."""
     if file.size != entry.size:
         return False
@@ -88,7 +88,7 @@ def notes(config: Config, linkers: str, left_out: Mapping[str, int]) -> dict[str
     }
 
 
-def settings_changed(config: Config, meta: Mapping[str, str]) -> Callable[[Entry], bool] | None:
+def settings_changed(config: Config, meta: Mapping[str, str]) -> Callable[[ListedFile], bool] | None:
     """Whether an unchanged file is to be read again by these settings, by its entry; None where no file is."""
     largest = int(meta.get("largest", Config.largest))
     given = [(pattern, category) for pattern, category in json.loads(meta.get("categories", "[]"))]
@@ -98,7 +98,7 @@ def settings_changed(config: Config, meta: Mapping[str, str]) -> Callable[[Entry
     if largest == config.largest and not is_other:
         return None
 
-    def is_touched(entry: Entry) -> bool:
+    def is_touched(entry: ListedFile) -> bool:
         folder = entry.skip is Skip.SUBMODULE
         if is_other and before.given(entry.path, folder) is not now.given(entry.path, folder):
             return True

@@ -18,7 +18,7 @@ import msgspec
 
 from concordance.base.config import Config, cache_folder
 from concordance.base.errors import ToolFailed, Unreadable
-from concordance.base.model import Entry, FileFacts, Finding, Import, Skip
+from concordance.base.model import FileFacts, Finding, Import, ListedFile, Skip
 from concordance.collect import ruff, walk
 from concordance.collect.classify import header_language
 from concordance.collect.revisions import Blobs, Side, differing, is_same, sides
@@ -28,11 +28,11 @@ from concordance.facts import code_versions
 from concordance.facts.cache import Cache
 from concordance.facts.codec import unpack
 from concordance.query.diff import moves
-from concordance.query.diff.comparison import Comparison, FilePair, Read, Unread
+from concordance.query.diff.comparison import Comparison, FilePair, ReadFile, Unread
 from concordance.query.diff.dependencies import waits
-from concordance.query.diff.moves import Gone
-from concordance.query.diff.symbol_pairs import Changed, differs, paired
-from concordance.query.diff.symbols import Part, digests, outside, parts, split
+from concordance.query.diff.moves import RemovedSymbols
+from concordance.query.diff.symbol_pairs import ChangedSymbol, differs, paired
+from concordance.query.diff.symbols import ComparableSymbol, digests, outside, parts, split
 from concordance.query.index.repository import Index
 from concordance.workflow.stages import extract
 from concordance.workflow.workers import forked, pool
@@ -41,14 +41,14 @@ from concordance.workflow.workers.temp_folder import folder as own_folder
 BATCH_BYTES = 200_000
 _MANY = 5000  # files on one side only, above which their lines are not kept
 Progress = Callable[[int, int], None]
-Pair = tuple[Entry | None, Entry | None]
+Pair = tuple[ListedFile | None, ListedFile | None]
 
 
 @contextmanager
 def compared(index: Index, asked: tuple[str, ...], config: Config, progress: Progress) -> Iterator[Comparison]:
     """Both sides, for as long as git is wanted."""
     one, other, here = sides(index.root, asked, config)
-    with closing(Desk(index.root, (one, other), config)) as desk:
+    with closing(RevisionReader(index.root, (one, other), config)) as desk:
         yield _Comparer(index, config, progress).run(desk, here)
 
 
@@ -61,7 +61,7 @@ class _Comparer:
     progress: Progress
     unread: list[Unread] = field(default_factory=list)
 
-    def run(self, desk: Desk, here: Side) -> Comparison:
+    def run(self, desk: RevisionReader, here: Side) -> Comparison:
         """Reads both sides."""
         one, other = desk.sides
         pairs = list(differing(one, other))
@@ -82,10 +82,10 @@ class _Comparer:
             read = [self._stored(pair, exact, here) for pair in matched]
             same = {n for n, (before, _) in enumerate(matched) if before is not None and before.path in exact}
             works = [
-                Work(n, None if n in same else before, after, n not in same, slim)
+                FilePairTask(n, None if n in same else before, after, n not in same, slim)
                 for n, (before, after) in enumerate(matched) if read[n] is None
             ]  # fmt: skip
-            works += [Work(len(matched) + n, None, entry, False) for n, entry in enumerate(beside.values())]
+            works += [FilePairTask(len(matched) + n, None, entry, False) for n, entry in enumerate(beside.values())]
             found = self._compared(desk, works)
             asked = [found[n] for n in range(len(matched)) if n in found and n not in same]
             remarks, problem = self._remarks(scratch, desk, asked)
@@ -98,7 +98,9 @@ class _Comparer:
             self.config.roots,
         )  # fmt: skip
 
-    def _scan(self, desk: Desk, pairs: list[Pair], exact: dict[str, str], beside: dict[str, Entry]) -> list[Scanned]:
+    def _scan(
+        self, desk: RevisionReader, pairs: list[Pair], exact: dict[str, str], beside: dict[str, ListedFile]
+    ) -> list[ScannedFile]:
         """Learns the macros of what differs, and the lines of what is on one side only."""
         endings = macro_endings()
         items = [(1, entry) for entry in beside.values() if entry.path.endswith(endings) and entry.skip is Skip.NONE]
@@ -111,15 +113,15 @@ class _Comparer:
                     continue
                 if entry.path.endswith(endings) or (alone and entry.path not in taken):
                     items.append((side, entry))
-        found: list[Scanned] = []
+        found: list[ScannedFile] = []
         batches = pool.batches(items, lambda item: item[1].size, 4 * BATCH_BYTES)
         for result in forked.each(desk, scan, batches, self.config.jobs, self.config.patience):
-            if not isinstance(result, pool.Failed):  # comparing it says what is wrong with it
+            if not isinstance(result, pool.FailedItem):  # comparing it says what is wrong with it
                 found += result
         return found
 
     def _job(
-        self, scratch: str, side: Side, number: int, scanned: list[Scanned], shared: list[macros.Learned]
+        self, scratch: str, side: Side, number: int, scanned: list[ScannedFile], shared: list[macros.Learned]
     ) -> extract.Job:
         """What reading needs to know of a side."""
         own = [row.learned for row in scanned if row.side == number]
@@ -140,15 +142,17 @@ class _Comparer:
         named = self.index.facts.names_in(after.path)
         imports = msgspec.msgpack.decode(named.imports, type=tuple[Import, ...]) if named.imports else ()
         said = tuple((one, waits(one, named.scopes)) for one in imports)
-        return FilePair(Read(file._replace(path=before.path), said), Read(file, said), [], Gone([], []), False)
+        return FilePair(
+            ReadFile(file._replace(path=before.path), said), ReadFile(file, said), [], RemovedSymbols([], []), False
+        )
 
-    def _compared(self, desk: Desk, works: list[Work]) -> dict[int, Compared]:
+    def _compared(self, desk: RevisionReader, works: list[FilePairTask]) -> dict[int, ComparedPair]:
         """Compares all, in parallel; by their numbers."""
-        found: dict[int, Compared] = {}
+        found: dict[int, ComparedPair] = {}
         batches = pool.batches(works, _size, BATCH_BYTES)
         with closing(Cache(cache_folder(), self.config.cache_bytes)) as cache:
             for result in forked.each(desk, compare, batches, self.config.jobs, self.config.patience):
-                if isinstance(result, pool.Failed):
+                if isinstance(result, pool.FailedItem):
                     entry = result.item.after or result.item.before
                     self.unread.append(Unread(entry.path if entry else "", result.reason))
                     continue
@@ -160,7 +164,7 @@ class _Comparer:
     # --- what ruff says, which reads files: those of a revision are laid out for it, beside the repository
 
     def _remarks(
-        self, scratch: str, desk: Desk, found: list[Compared]
+        self, scratch: str, desk: RevisionReader, found: list[ComparedPair]
     ) -> tuple[dict[tuple[int, str], tuple[Finding, ...]], str]:
         rules = {rule.id: rule for rule in ruleset.RULES}
         rows: dict[tuple[int, str], tuple[Finding, ...]] = {}
@@ -186,7 +190,7 @@ class _Comparer:
                 return {}, str(error)
         return rows, ""
 
-    def _lay(self, folder: str, desk: Desk, side: int, paths: dict[str, str]) -> None:
+    def _lay(self, folder: str, desk: RevisionReader, side: int, paths: dict[str, str]) -> None:
         for name, path in paths.items():
             try:
                 data = desk.data(side, desk.sides[side].entries[path])
@@ -204,7 +208,7 @@ def _settled(index: Index, one: Side, other: Side, here: Side) -> frozenset[str]
     )  # fmt: skip
 
 
-def _one_sided(pairs: Iterable[Pair], side: int) -> dict[str, Entry]:
+def _one_sided(pairs: Iterable[Pair], side: int) -> dict[str, ListedFile]:
     return {pair[side].path: pair[side] for pair in pairs if pair[side] is not None and pair[1 - side] is None}  # type: ignore[union-attr,misc]
 
 
@@ -217,7 +221,7 @@ def _exact(pairs: list[Pair]) -> dict[str, str]:
     return dict(moves.same_content(*sets))
 
 
-def _alike(pairs: list[Pair], exact: dict[str, str], scanned: list[Scanned]) -> dict[str, str]:
+def _alike(pairs: list[Pair], exact: dict[str, str], scanned: list[ScannedFile]) -> dict[str, str]:
     """Files that have another path and nearly the same content."""
     alone = [_one_sided(pairs, side) for side in (0, 1)]
     taken = {*exact, *exact.values()}
@@ -242,11 +246,11 @@ def _matched(pairs: list[Pair], renamed: dict[str, str]) -> list[Pair]:
     return found
 
 
-def _size(work: Work) -> int:
+def _size(work: FilePairTask) -> int:
     return sum(entry.size for entry in (work.before, work.after) if entry is not None)
 
 
-def _row(one: Compared, pair: Pair) -> FilePair:
+def _row(one: ComparedPair, pair: Pair) -> FilePair:
     """A pair as it was read; of a file that only has another path, one side was."""
     before = one.before
     if before is None and one.after is not None and pair[0] is not None:
@@ -271,17 +275,17 @@ def _remarked(row: FilePair, remarks: dict[tuple[int, str], tuple[Finding, ...]]
 # content.
 
 
-class Work(NamedTuple):
+class FilePairTask(NamedTuple):
     """Two files that are compared, or one that is only read."""
 
     number: int
-    before: Entry | None
-    after: Entry | None
+    before: ListedFile | None
+    after: ListedFile | None
     compared: bool = True
     slim: bool = False  # whether lines are left out of what is on one side only: there would be too many
 
 
-class Scanned(NamedTuple):
+class ScannedFile(NamedTuple):
     """What must be known of a file before any can be read: the macros in it, and its lines."""
 
     side: int
@@ -290,20 +294,20 @@ class Scanned(NamedTuple):
     lines: tuple[int, ...]
 
 
-class Compared(NamedTuple):
+class ComparedPair(NamedTuple):
     """What came of a pair."""
 
     number: int
-    before: Read | None
-    after: Read | None
-    changed: list[Changed]
-    gone: Gone
+    before: ReadFile | None
+    after: ReadFile | None
+    changed: list[ChangedSymbol]
+    gone: RemovedSymbols
     outside: bool
     fresh: list[tuple[bytes, bytes]]  # for the cache
 
 
 @dataclass
-class Desk:
+class RevisionReader:
     """What every worker has at hand."""
 
     root: str
@@ -321,7 +325,7 @@ class Desk:
         if "blobs" in self.__dict__:
             self.blobs.close()
 
-    def data(self, side: int, entry: Entry) -> bytes:
+    def data(self, side: int, entry: ListedFile) -> bytes:
         """A file's bytes; Unreadable where they cannot be had, or are too many."""
         if entry.size > self.config.largest:
             raise Unreadable(entry.path, f"{entry.size:,} bytes; at most {self.config.largest:,} are read")
@@ -336,9 +340,9 @@ def macro_endings() -> tuple[str, ...]:
     return tuple(e for language in engine.languages() if language.has_macros for e in language.extensions)
 
 
-def scan(items: list[tuple[int, Entry]]) -> list[Scanned]:
+def scan(items: list[tuple[int, ListedFile]]) -> list[ScannedFile]:
     """Looks through files before any are read."""
-    desk: Desk = forked.desk()
+    desk: RevisionReader = forked.desk()
     found = []
     for side, entry in items:
         try:
@@ -347,51 +351,53 @@ def scan(items: list[tuple[int, Entry]]) -> list[Scanned]:
             continue  # comparing it says why
         learned = macros.learn(data, entry.path) if entry.path.endswith(macro_endings()) else ()
         lines = () if b"\0" in data[:8192] else digests(split(data.decode("utf-8", "replace")))
-        found.append(Scanned(side, entry.path, learned, tuple(lines)))
+        found.append(ScannedFile(side, entry.path, learned, tuple(lines)))
     return found
 
 
-def compare(works: list[Work]) -> list[Compared]:
+def compare(works: list[FilePairTask]) -> list[ComparedPair]:
     """Reads and compares files."""
-    desk: Desk = forked.desk()
+    desk: RevisionReader = forked.desk()
     return [_compared_file(desk, work) for work in works]
 
 
-def _compared_file(desk: Desk, work: Work) -> Compared:
+def _compared_file(desk: RevisionReader, work: FilePairTask) -> ComparedPair:
     halves = [_half(desk, side, entry) for side, entry in enumerate((work.before, work.after))]
     fresh = [half.fresh for half in halves if half is not None and half.fresh is not None]
     before, after = (half.read if half is not None else None for half in halves)
     if not work.compared:
-        return Compared(work.number, before, after, [], Gone([], []), False, fresh)
+        return ComparedPair(work.number, before, after, [], RemovedSymbols([], []), False, fresh)
     sets = [half.parts() if half is not None else [] for half in halves]
     found = paired(sets[0], sets[1])
-    changed = [Changed(_slim(one), _slim(other), what) for one, other in found.pairs if (what := differs(one, other))]
+    changed = [
+        ChangedSymbol(_slim(one), _slim(other), what) for one, other in found.pairs if (what := differs(one, other))
+    ]
     loose = len({half.outside() for half in halves if half is not None}) > 1
-    gone = Gone(found.removed, found.added)
+    gone = RemovedSymbols(found.removed, found.added)
     if work.slim:
-        gone = Gone([_slim(part) for part in gone.removed], [_slim(part) for part in gone.added])
-    return Compared(work.number, before, after, changed, gone, loose, fresh)
+        gone = RemovedSymbols([_slim(part) for part in gone.removed], [_slim(part) for part in gone.added])
+    return ComparedPair(work.number, before, after, changed, gone, loose, fresh)
 
 
-def _slim(part: Part) -> Part:
+def _slim(part: ComparableSymbol) -> ComparableSymbol:
     return part._replace(lines=())
 
 
 class _Half(NamedTuple):
-    read: Read
+    read: ReadFile
     facts: FileFacts
     text: str
     tests: frozenset[int]
     fresh: tuple[bytes, bytes] | None
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ComparableSymbol]:
         return parts(self.read.file.path, self.read.file.language, self.facts, self.text, self.tests)
 
     def outside(self) -> int:
         return outside(self.facts, self.text, self.read.file.language)
 
 
-def _half(desk: Desk, side: int, entry: Entry | None) -> _Half | None:
+def _half(desk: RevisionReader, side: int, entry: ListedFile | None) -> _Half | None:
     if entry is None:
         return None
     data = b""
@@ -402,10 +408,10 @@ def _half(desk: Desk, side: int, entry: Entry | None) -> _Half | None:
         entry = entry._replace(skip=Skip.UNREADABLE, note=error.reason)
     reading, text = extract.of_bytes(desk.jobs[side], entry, data)
     if not reading.packed:
-        return _Half(Read(reading.file), FileFacts(), "", frozenset(), None)
+        return _Half(ReadFile(reading.file), FileFacts(), "", frozenset(), None)
     facts, file = unpack(reading.packed), reading.file
     imports = tuple((one, waits(one, facts.scopes)) for one in facts.imports)
     findings = tuple(one for one in facts.findings if one.everywhere or file.category not in ruleset.TRIALS)
     tests = frozenset(test_detection.places(facts, file.language, file.category, file.path))
     fresh = None if reading.cached or not reading.key else (reading.key, extract.kept(reading))
-    return _Half(Read(file, imports, findings, len(facts.symbols), facts.doc.strip()), facts, text, tests, fresh)
+    return _Half(ReadFile(file, imports, findings, len(facts.symbols), facts.doc.strip()), facts, text, tests, fresh)

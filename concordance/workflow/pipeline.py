@@ -24,8 +24,8 @@ from functools import partial
 
 from concordance.base.config import Config, cache_folder
 from concordance.base.errors import ConcordanceError, StoreBroken, ToolFailed
-from concordance.base.model import Entry, File, Finding
-from concordance.base.progress import Progress, Summary, quiet
+from concordance.base.model import File, Finding, ListedFile
+from concordance.base.progress import BuildSummary, Progress, quiet
 from concordance.collect import history, path_patterns, ruff, walk
 from concordance.collect.classify import header_language
 from concordance.extract import engine, ruleset
@@ -34,13 +34,13 @@ from concordance.facts import code_versions, file_times
 from concordance.facts.cache import Cache
 from concordance.facts.fulltext.index import TextWriter, astray
 from concordance.facts.integrity import lock
-from concordance.facts.records import Known, Reading, known
-from concordance.facts.write import Writer
+from concordance.facts.records import ExtractedFile, LastBuild, known
+from concordance.facts.write import StoreWriter
 from concordance.workflow import changed_files
 from concordance.workflow.stages import bridges as stages_bridges
 from concordance.workflow.stages import extract, link, passes, public_names
 from concordance.workflow.store_location import make_store
-from concordance.workflow.store_state import Kept
+from concordance.workflow.store_state import StoreState
 from concordance.workflow.workers import pool as workers_pool
 from concordance.workflow.workers import temp_folder
 
@@ -57,13 +57,15 @@ class Build:
     root: str
     config: Config
     progress: Progress = quiet
-    summary: Summary = field(default_factory=Summary)
-    pages: list[Entry] | None = None  # of the program itself, which are otherwise passed over: only these are read
+    summary: BuildSummary = field(default_factory=BuildSummary)
+    pages: list[ListedFile] | None = None  # of the program itself, which are otherwise passed over: only these are read
     walked: walk.Walked | None = None  # the files, where somebody knows them who follows the disk
     seen: list[File] = field(default_factory=list)  # those that were read
-    kept: Kept = field(default_factory=Kept)  # what the last build of this process left, where it is one that stays
+    kept: StoreState = field(
+        default_factory=StoreState
+    )  # what the last build of this process left, where it is one that stays
 
-    def run(self) -> Summary:
+    def run(self) -> BuildSummary:
         """Brings the store up to date."""
         with self._step("collect"):
             began = time.time_ns()
@@ -83,11 +85,13 @@ class Build:
                 self._bring_up(folder, entries, before, readers, headers)
             except StoreBroken:  # it looked whole, and was not
                 self.seen.clear()
-                self.summary = Summary(len(entries), passed=self.summary.passed, left_out=self.summary.left_out)
+                self.summary = BuildSummary(len(entries), passed=self.summary.passed, left_out=self.summary.left_out)
                 self._bring_up(folder, entries, None, readers, headers)
         return self.summary
 
-    def _bring_up(self, folder: str, entries: list[Entry], before: Known | None, readers: str, headers: str) -> None:
+    def _bring_up(
+        self, folder: str, entries: list[ListedFile], before: LastBuild | None, readers: str, headers: str
+    ) -> None:
         changed, renewed = self._delta(entries, before)
         gone = sorted(set(before.files if before else ()) - {entry.path for entry in entries})
         head = history.head(self.root)
@@ -126,7 +130,7 @@ class Build:
     def _notes(self) -> dict[str, str]:
         return changed_files.notes(self.config, code_versions.linkers(), self.summary.left_out)
 
-    def _patience(self, entries: list[Entry]) -> float:
+    def _patience(self, entries: list[ListedFile]) -> float:
         return self.config.patience * (1 + sum(entry.size for entry in entries) / 5_000_000)
 
     def _say(self, word: str) -> None:
@@ -137,7 +141,7 @@ class Build:
         what = f"a worker was killed{f' while it read {at}' if at else ''}" if dead else "the workers do not answer"
         self._say(f"{what}; the {items:,} files at hand are read again, one by one")
 
-    def _delta(self, entries: list[Entry], before: Known | None) -> tuple[list[Entry], dict[str, File]]:
+    def _delta(self, entries: list[ListedFile], before: LastBuild | None) -> tuple[list[ListedFile], dict[str, File]]:
         """The entries that are not as the store knows them, and the lines of the ledger that have other times alone."""
         if before is None:
             return entries, {}
@@ -149,9 +153,16 @@ class Build:
         return changed, renewed
 
     def _update(
-        self, job: extract.Job, folder: str, entries: list[Entry], before: Known | None, changed: list[Entry],
-        gone: list[str], head: str, renewed: dict[str, File],
-    ) -> None:  # fmt: skip
+        self,
+        job: extract.Job,
+        folder: str,
+        entries: list[ListedFile],
+        before: LastBuild | None,
+        changed: list[ListedFile],
+        gone: list[str],
+        head: str,
+        renewed: dict[str, File],
+    ) -> None:
         started = time.time_ns() - 2_000_000_000
         kept = self.kept.take(before.meta.get("started", "") if before is not None else "")
         with ExitStack() as stack:
@@ -165,7 +176,7 @@ class Build:
                 self.summary.unchanged = len(entries) - len(changed)
                 pool.close()
                 pool = stack.enter_context(self._workers(job.scratch, len(changed)))
-            writer = Writer(folder, before is None, kept.rows)
+            writer = StoreWriter(folder, before is None, kept.rows)
             text: TextWriter | None = None
             try:
                 text = TextWriter(folder, before.meta.get("started", "") if before is not None else None)
@@ -204,7 +215,7 @@ class Build:
                 raise
 
     def _learn(
-        self, pool: workers_pool.Pool, entries: list[Entry], before: Known | None, changed: list[Entry],
+        self, pool: workers_pool.Pool, entries: list[ListedFile], before: LastBuild | None, changed: list[ListedFile],
         table: macros.Macros | None,
     ) -> tuple[list[tuple[str, macros.Learned]], macros.Macros]:  # fmt: skip
         """The macros of the changed files, and the table of all files: the one that was, where they say the same."""
@@ -214,7 +225,7 @@ class Build:
         learned: dict[str, macros.Learned] = {entry.path: () for entry in fresh}
         done = 0
         for result in workers_pool.each(pool, work, _batches(fresh, 8 * BATCH_BYTES)):
-            if not isinstance(result, workers_pool.Failed):
+            if not isinstance(result, workers_pool.FailedItem):
                 learned.update(result)
                 done += len(result)
             self.progress("learn", done, len(fresh), "")
@@ -226,12 +237,17 @@ class Build:
         return list(learned.items()), table
 
     def _extract(
-        self, pool: workers_pool.Pool, writer: Writer, text: TextWriter, job: extract.Job, changed: list[Entry]
+        self,
+        pool: workers_pool.Pool,
+        writer: StoreWriter,
+        text: TextWriter,
+        job: extract.Job,
+        changed: list[ListedFile],
     ) -> None:
         work = partial(extract.read, job)
         with closing(Cache(job.cache_folder, self.config.cache_bytes)) as cache:
             for result in workers_pool.each(pool, work, _batches(changed, BATCH_BYTES)):
-                readings = self._given_up(job, result) if isinstance(result, workers_pool.Failed) else result
+                readings = self._given_up(job, result) if isinstance(result, workers_pool.FailedItem) else result
                 writer.put(readings)
                 fresh = [reading for reading in readings if reading.key and not reading.cached]
                 cache.put([(reading.key, extract.kept(reading)) for reading in fresh])
@@ -241,7 +257,7 @@ class Build:
                 self.progress("extract", self.summary.read, len(changed), readings[-1].file.path)
             cache.trim()
 
-    def _check(self, writer: Writer, before: Known | None) -> dict[str, str]:
+    def _check(self, writer: StoreWriter, before: LastBuild | None) -> dict[str, str]:
         """Has ruff look at the Python files that changed, at all where another ruff looked or none could."""
         now = ruff.identity(self.root)
         anew = before is None or before.meta.get("ruff") != now or before.meta.get("ruff_problem", "") != ""
@@ -265,7 +281,7 @@ class Build:
         writer.put_remarks(rows, anew)
         return {"ruff": now, "ruff_problem": problem}
 
-    def _link(self, writer: Writer, before: Known | None, kept: Kept) -> None:
+    def _link(self, writer: StoreWriter, before: LastBuild | None, kept: StoreState) -> None:
         summary = self.summary
 
         def failed(path: str, reason: str) -> None:
@@ -305,11 +321,11 @@ class Build:
     def _linked_so_far(self, done: int, total: int) -> None:
         self.progress("link", done, total, "")
 
-    def _given_up(self, job: extract.Job, failed: workers_pool.Failed[Entry]) -> list[Reading]:
+    def _given_up(self, job: extract.Job, failed: workers_pool.FailedItem[ListedFile]) -> list[ExtractedFile]:
         self.summary.failed.append((failed.item.path, failed.reason))
         return [extract.given_up(job, failed.item, failed.reason)]
 
-    def _count(self, reading: Reading) -> None:
+    def _count(self, reading: ExtractedFile) -> None:
         summary = self.summary
         self.seen.append(reading.file)
         summary.read += 1
@@ -329,7 +345,7 @@ class Build:
         self.summary.seconds[name] = time.perf_counter() - began
 
 
-def _batches(entries: list[Entry], most: int) -> Iterator[list[Entry]]:
+def _batches(entries: list[ListedFile], most: int) -> Iterator[list[ListedFile]]:
     """Entries in batches of about one size, the large files first, so that none is left for the end."""
     return workers_pool.batches(sorted(entries, key=lambda entry: -entry.size), lambda entry: entry.size, most)
 
@@ -339,8 +355,8 @@ def _macro_endings() -> tuple[str, ...]:
 
 
 def _with_astray(
-    entries: list[Entry], changed: list[Entry], gone: list[str], apart: frozenset[str] | None
-) -> tuple[list[Entry], list[str]]:
+    entries: list[ListedFile], changed: list[ListedFile], gone: list[str], apart: frozenset[str] | None
+) -> tuple[list[ListedFile], list[str]]:
     """What changed and what is gone, and in what else the text index is not as the store: in all (None) where it was
     lost. Then every file is read for it, from the cache."""
     if apart is None:
@@ -350,7 +366,7 @@ def _with_astray(
     return found, sorted({*gone, *(apart - {entry.path for entry in found})})
 
 
-def _with_macro_users(entries: list[Entry], changed: list[Entry], before: Known) -> list[Entry]:
+def _with_macro_users(entries: list[ListedFile], changed: list[ListedFile], before: LastBuild) -> list[ListedFile]:
     """The changed entries and every file whose reading depends on macros; most of those are in the cache."""
     told = {language.name for language in engine.languages() if language.has_macros}
     paths = {entry.path for entry in changed}

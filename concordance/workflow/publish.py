@@ -16,9 +16,9 @@ from concordance.base.config import Book, Config
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.render.site import search_files
-from concordance.render.site.files import SCRIPT, Answered, Site, opened
-from concordance.render.site.folder import Put, Tray
-from concordance.render.site.routes import Meant
+from concordance.render.site.files import SCRIPT, Site, SiteFile, opened
+from concordance.render.site.folder import SiteEntry, SiteFolder
+from concordance.render.site.routes import Route
 from concordance.render.summary import BookSummary
 from concordance.serve import reader
 from concordance.workflow.workers import forked, pool
@@ -32,14 +32,14 @@ class _Desk:
     """What every worker has at hand."""
 
     site: Site
-    tray: Tray
+    tray: SiteFolder
     opened_by: int = field(default_factory=os.getpid)  # the process that opened the store
 
 
-Done = list[tuple[str, Put, bool]]  # addresses, what was put there, and whether it changed
+Done = list[tuple[str, SiteEntry, bool]]  # addresses, what was put there, and whether it changed
 
 
-def make(batch: list[Meant]) -> Done:
+def make(batch: list[Route]) -> Done:
     """Makes and writes some files."""
     at: _Desk = forked.desk()
     if at.opened_by != os.getpid():
@@ -48,10 +48,10 @@ def make(batch: list[Meant]) -> Done:
     return [(address, *at.tray.put(address, found.data)) for meant in batch for address, found in _made(at.site, meant)]
 
 
-def _made(site: Site, meant: Meant) -> Iterator[tuple[str, Answered]]:
+def _made(site: Site, meant: Route) -> Iterator[tuple[str, SiteFile]]:
     if meant.kind == SHARDS:
         for address, text in search_files.shards(site.index, site.addresses):
-            yield address, Answered(text.encode("utf-8", "backslashreplace"), SCRIPT)
+            yield address, SiteFile(text.encode("utf-8", "backslashreplace"), SCRIPT)
     elif meant.kind == REST:
         yield from site.rest()
     else:
@@ -62,16 +62,16 @@ def publish(
     root: str, folder: str, out: str, book: Book, config: Config, progress: Callable[[int, int], None]
 ) -> BookSummary:
     """Writes all of it; files that are as they would be are left."""
-    summary, tray = BookSummary(out, front="index.html"), Tray(out, (root, folder))
+    summary, tray = BookSummary(out, front="index.html"), SiteFolder(out, (root, folder))
     with forked.undisturbed(), closing(Facts(folder)) as facts:
         site = opened(Index(facts, root, book), out)
-        work = [Meant(SHARDS, ""), Meant(REST, ""), *site.places.all()]
+        work = [Route(SHARDS, ""), Route(REST, ""), *site.places.all()]
         tray.begin(site.address(meant) for meant in work[2:])
         for _ in reader.warming(site.index, site):  # what pages ask of the whole is then known to every worker
             pass
-        rows: dict[str, Put] = {}
+        rows: dict[str, SiteEntry] = {}
         for result in forked.each(_Desk(site, tray), make, _batches(work), config.jobs, config.patience):
-            if isinstance(result, pool.Failed):
+            if isinstance(result, pool.FailedItem):
                 summary.failed.append((f"{result.item.kind} {result.item.subject}", result.reason))
                 continue
             for address, row, changed in result:
@@ -86,7 +86,7 @@ def publish(
     return summary
 
 
-def _batches(work: list[Meant]) -> Iterator[list[Meant]]:
+def _batches(work: list[Route]) -> Iterator[list[Route]]:
     """What is about one file goes to one worker; what takes longest goes first."""
     yield from ([one] for one in work[:2])
     # Files of one folder use the same others.

@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 from concordance.facts.page_reads import PageNotes, Subject
 from concordance.query.index.repository import Index
 from concordance.render.addresses import Addresses
-from concordance.render.folder_listing import Shelf
-from concordance.workflow.store_state import Kept
+from concordance.render.folder_listing import BookFolder
+from concordance.workflow.store_state import StoreState
 
 
 @dataclass
-class Known:
+class BookState:
     """What is known of one book."""
 
     index: Index
     notes: PageNotes
-    shelf: Shelf
+    shelf: BookFolder
     goes_on: bool = False  # whether the index is that of the last time, brought up to date
     _addresses: tuple[object, Addresses] | None = None
     _work: tuple[object, dict[Subject, int]] | None = None
@@ -47,13 +47,13 @@ class Known:
 
 
 @dataclass
-class Memory:
+class ResidentState:
     """What is known of the books of a repository, by their folders."""
 
     lasts: bool = True  # whether there will be a next time
     whole: bool = True  # whether anything may have changed, pages that others wrote over for one
-    books: dict[str, Known] = field(default_factory=dict)
-    kept: Kept = field(default_factory=Kept)  # of the store
+    books: dict[str, BookState] = field(default_factory=dict)
+    kept: StoreState = field(default_factory=StoreState)  # of the store
 
     @contextmanager
     def used(self) -> Iterator[None]:

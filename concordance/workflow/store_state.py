@@ -11,28 +11,28 @@ from dataclasses import dataclass, replace
 
 from concordance.base.model import File
 from concordance.extract.cfamily.macros import Macros
-from concordance.facts.records import Known, Learned, Linkable
+from concordance.facts.records import LastBuild, Learned, Linkable
 from concordance.link.cfamily import resident_tables
 
 
 @dataclass
-class Kept:
+class StoreState:
     """What was left."""
 
     started: str = ""  # when the build began that left it, as its store says
-    known: Known | None = None  # the store's ledger and notes
+    known: LastBuild | None = None  # the store's ledger and notes
     macros: Macros | None = None  # the table of all files' macros
     rows: list[Linkable] | None = None  # the files as the linker needs them
-    tables: resident_tables.Kept | None = None  # of the C family's names
+    tables: resident_tables.CFamilyState | None = None  # of the C family's names
 
-    def take(self, started: str) -> Kept:
+    def take(self, started: str) -> StoreState:
         """What the build left that made the store; it is here no more."""
-        found = replace(self) if started and started == self.started else Kept()
+        found = replace(self) if started and started == self.started else StoreState()
         self.forget()
         return found
 
     def now(
-        self, before: Known | None, meta: dict[str, str], seen: Iterable[File], gone: Iterable[str],
+        self, before: LastBuild | None, meta: dict[str, str], seen: Iterable[File], gone: Iterable[str],
         learned: Iterable[tuple[str, Learned]],
     ) -> None:  # fmt: skip
         """Notes what the store is when a build has changed it; nothing of one that was made anew, which is seldom."""
@@ -44,12 +44,12 @@ class Kept:
                 files.pop(path, None)
                 macros.pop(path, None)
             said = [(path, one) for path, one in macros.items() if one]
-            self.known = Known(files, {**before.meta, **meta}, said)
+            self.known = LastBuild(files, {**before.meta, **meta}, said)
 
-    def leave(self, other: Kept) -> None:
+    def leave(self, other: StoreState) -> None:
         """Takes what a build leaves."""
         self.__dict__.update(other.__dict__)
 
     def forget(self) -> None:
         """Lets go of all."""
-        self.leave(Kept())
+        self.leave(StoreState())

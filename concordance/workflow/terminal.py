@@ -18,10 +18,10 @@ from urllib.parse import quote
 import click
 
 from concordance.base.characters import visible
-from concordance.base.progress import Summary
+from concordance.base.progress import BuildSummary
 from concordance.query.answers import Answer, Row
 from concordance.query.index.ledger import Totals
-from concordance.render.summary import BookSummary, Compared, Verified
+from concordance.render.summary import BookDifference, BookSummary, VerifyResult
 from concordance.workflow.store_location import store_path
 
 # What a row is shows in its colour; the word beside it says the same without.
@@ -119,7 +119,7 @@ def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items() if number)
 
 
-def print_seconds(summary: Summary) -> None:
+def print_seconds(summary: BuildSummary) -> None:
     """How long each step took."""
     for step, seconds in summary.seconds.items():
         about = "  (of link)" if step in ("bridge", "pass") else ""
@@ -127,7 +127,7 @@ def print_seconds(summary: Summary) -> None:
 
 
 def print_summary(
-    repo: str, summary: Summary, totals: Totals, book: BookSummary | None, seconds: float, verbose: bool
+    repo: str, summary: BuildSummary, totals: Totals, book: BookSummary | None, seconds: float, verbose: bool
 ) -> None:
     """What a build did, and what there is now."""
     did = [f"{summary.read:,} read"] if summary.read else []
@@ -164,7 +164,9 @@ def _line(name: str, number: int | None, about: list[str]) -> None:
     click.echo(f"{name:<8} {shown}{', '.join(filter(None, about))}".rstrip())
 
 
-def print_update(repo: str, summary: Summary, book: BookSummary, seconds: float, is_first: bool, verbose: bool) -> None:
+def print_update(
+    repo: str, summary: BuildSummary, book: BookSummary, seconds: float, is_first: bool, verbose: bool
+) -> None:
     """What one update of `concord watch` did."""
     did = [f"{_count(summary.read, 'file')} read"]
     if summary.removed:
@@ -189,7 +191,7 @@ def print_update(repo: str, summary: Summary, book: BookSummary, seconds: float,
         print_seconds(summary)
 
 
-def print_compared(found: Compared, repo: str | None, out: str | None) -> None:
+def print_compared(found: BookDifference, repo: str | None, out: str | None) -> None:
     """Whether a book is current, and what is not; `repo` and `out` are what was said, if anything was."""
     named = [shlex.quote(repo)] if repo else []
     build = " ".join(["concord build", *named, *(["--out", shlex.quote(out)] if out else [])])
@@ -211,7 +213,7 @@ def print_compared(found: Compared, repo: str | None, out: str | None) -> None:
     click.echo(f"Write it anew: {build}")
 
 
-def print_verified(found: Verified) -> None:
+def print_verified(found: VerifyResult) -> None:
     """What checking a book found: a line for each problem, and how much was checked."""
     for page, line, claim, problem in found.problems:
         click.echo(visible(f"{page}:{line}: {problem}" + (f" [{claim}]" if claim else "")))

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import Said
+from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.operator_schema import full_name
-from concordance.extract.rule_context import Look
+from concordance.extract.rule_context import RuleContext
 
 LANGUAGES = ("yaml",)
 WORDS = (b"cpp_namespace:",)
@@ -21,7 +21,7 @@ _ITEM = re.compile(rb"(?m)^[ \t]*-[ \t]+([\w:.]+)[ \t]*(?:#.*)?\r?$")
 _WRITTEN = ("supported", "autograd")
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """The operators of a backend."""
     said = {match[1].decode(): match[2].decode() for match in _SAYS.finditer(look.data)}
     backend, space = said.get("backend", ""), said.get("cpp_namespace", "")
@@ -35,4 +35,4 @@ def ends(look: Look) -> Iterator[Said]:
             name = full_name(item[1].decode())
             if name:
                 more = (("key", key), ("list", section))
-                yield Said(item.start(1), "kernel", name, home if section in _WRITTEN else "", more)
+                yield BridgeEnd(item.start(1), "kernel", name, home if section in _WRITTEN else "", more)

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from concordance.extract.bridge_ends import Said
-from concordance.extract.rule_context import Look, arguments
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.rule_context import RuleContext, arguments
 
 _COMMAND = re.compile(
     rb"(?im)^[ \t]*(?P<name>\w{0,60}add_(?:library|executable|\w{0,60}module)|target_sources|set|list|file|foreach)"
@@ -68,24 +68,24 @@ _DEEPEST = 3
 _FARTHEST = 3000  # words and signs of one call of Meson
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """All sources of all targets."""
     reader = _READERS[look.language]
     seen = set()
     for target, at, word, how in reader(look):
         if word and (target, at, how) not in seen:
             seen.add((target, at, how))
-            yield Said(at, "builds", target, word, (("how", how),))
+            yield BridgeEnd(at, "builds", target, word, (("how", how),))
 
 
 _Found = Iterator[tuple[str, int, str, str]]
 
 
-def _cmake(look: Look) -> _Found:
+def _cmake(look: RuleContext) -> _Found:
     yield from sources(look.data)
 
 
-def _starlark(look: Look) -> _Found:
+def _starlark(look: RuleContext) -> _Found:
     """The lists of a rule's sources; patterns of `glob`, and lists that the file gives a name."""
     for match in _LISTS.finditer(look.data):
         path = look.path(match.start())
@@ -98,7 +98,7 @@ def _starlark(look: Look) -> _Found:
                 yield target, at, word, how
 
 
-def _named(look: Look, given: Node) -> str:
+def _named(look: RuleContext, given: Node) -> str:
     """The name that a rule gives its target."""
     for one in given.named_children:
         key = one.child_by_field_name("name") if one.type == "keyword_argument" else None
@@ -107,7 +107,7 @@ def _named(look: Look, given: Node) -> str:
     return ""
 
 
-def _texts(look: Look, node: Node, depth: int, how: str = "path") -> Iterator[tuple[int, str, str]]:
+def _texts(look: RuleContext, node: Node, depth: int, how: str = "path") -> Iterator[tuple[int, str, str]]:
     """The texts in a list, a sum of lists, a choice, `glob` and `join`, or a variable of the file that holds one."""
     kind = node.type
     if kind in ("string", "concatenated_string"):
@@ -127,7 +127,7 @@ def _texts(look: Look, node: Node, depth: int, how: str = "path") -> Iterator[tu
             yield from _texts(look, child, depth, how)
 
 
-def _called(look: Look, node: Node, depth: int, how: str) -> Iterator[tuple[int, str, str]]:
+def _called(look: RuleContext, node: Node, depth: int, how: str) -> Iterator[tuple[int, str, str]]:
     function = look.text(node.child_by_field_name("function"))
     given = arguments(node)
     if function.rpartition(".")[2] == "subdir_glob":
@@ -147,7 +147,7 @@ def _called(look: Look, node: Node, depth: int, how: str) -> Iterator[tuple[int,
             yield from _texts(look, one, depth, how)
 
 
-def _below_folders(look: Look, given: list[Node]) -> Iterator[tuple[int, str, str]]:
+def _below_folders(look: RuleContext, given: list[Node]) -> Iterator[tuple[int, str, str]]:
     """Buck's pairs of a folder and a pattern below it."""
     for one in (pair for listed in given[:1] for pair in listed.named_children if pair.type == "tuple"):
         parts = [_plain(look, part) for part in one.named_children if part.type == "string"]
@@ -155,12 +155,12 @@ def _below_folders(look: Look, given: list[Node]) -> Iterator[tuple[int, str, st
             yield one.start_byte, "/".join(filter(None, parts)), "glob"
 
 
-def _plain(look: Look, node: Node) -> str:
+def _plain(look: RuleContext, node: Node) -> str:
     text = look.text(node)
     return text[1:-1] if text[:1] in "\"'" and text[:3] not in ('"""', "'''") and "{" not in text else ""
 
 
-def _held(look: Look, name: Node) -> Node | None:
+def _held(look: RuleContext, name: Node) -> Node | None:
     """The list that the file gives a name, once."""
     pattern = rb"^[ \t]*%s[ \t]*=[ \t]*(?=[\[(\w])" % re.escape(look.data[name.start_byte : name.end_byte])
     found = list(re.finditer(pattern, look.data, re.M))
@@ -170,7 +170,7 @@ def _held(look: Look, name: Node) -> Node | None:
     return assigned.child_by_field_name("right") if assigned is not None else None
 
 
-def _python(look: Look) -> _Found:
+def _python(look: RuleContext) -> _Found:
     """The sources of extensions: the second argument, or that which is called so."""
     named = any(word in look.data for word in (b"Extension(", b"_extension(", b"add_library(", b"_library("))
     for match in _EXTENSION.finditer(look.data) if named else ():
@@ -190,7 +190,7 @@ def _python(look: Look) -> _Found:
                 yield target, at, word, how
 
 
-def _make(look: Look) -> _Found:
+def _make(look: RuleContext) -> _Found:
     """What a rule's target needs, where it is written out, and the objects of the kernel's lists."""
     for match in _RULE.finditer(look.data):
         if look.data[match.start() : match.start() + 1] == b"\t" or b".PHONY" in match["targets"]:
@@ -204,7 +204,7 @@ def _make(look: Look) -> _Found:
             yield match["list"].decode(), match.start("objects") + word.start(), word[0].decode(), "object"
 
 
-def _meson(look: Look) -> _Found:
+def _meson(look: RuleContext) -> _Found:
     """The texts of a call, and those of the lists that the file gives a name."""
     until = 0
     for match in _MESON.finditer(look.data):
@@ -256,7 +256,7 @@ _READERS = {"cmake": _cmake, "starlark": _starlark, "python": _python, "make": _
 # itself fills it, also that of a loop; what comes from elsewhere is not known, and nothing is said of it.
 
 
-class Source(NamedTuple):
+class TargetSource(NamedTuple):
     """A word that names sources of a target."""
 
     target: str
@@ -271,7 +271,7 @@ class _Item(NamedTuple):
     how: str
 
 
-def sources(data: bytes) -> Iterator[Source]:
+def sources(data: bytes) -> Iterator[TargetSource]:
     """All of a file's."""
     held: dict[bytes, list[_Item]] = {}
     targets: list[tuple[bytes, list[_Item]]] = []
@@ -291,7 +291,7 @@ def sources(data: bytes) -> Iterator[Source]:
         for item in _followed(words, held, 0):
             word = item.word.decode("utf-8", "replace")
             if item.how != "path" or _SOURCE.search(item.word):
-                yield Source(target.decode("utf-8", "replace"), item.at, word, item.how)
+                yield TargetSource(target.decode("utf-8", "replace"), item.at, word, item.how)
 
 
 def _hold(held: dict[bytes, list[_Item]], name: str, variable: bytes, words: list[_Item]) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import Said
+from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.cfamily.python_bindings.bindings import CPYTHON, CPYTHON_WORDS, bound
-from concordance.extract.rule_context import C_FAMILY, Look
+from concordance.extract.rule_context import C_FAMILY, RuleContext
 
 LANGUAGES = C_FAMILY
 WORDS = CPYTHON_WORDS
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """What a file binds in tables, and the modules that it makes and hands on."""
     return (said for bridge, said in bound(look) if bridge == CPYTHON)

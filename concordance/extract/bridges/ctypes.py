@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import Said
+from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.cfamily.tokens import Tokens
-from concordance.extract.rule_context import C_FAMILY, Look
+from concordance.extract.rule_context import C_FAMILY, RuleContext
 
 LANGUAGES = ("python", *C_FAMILY)
 WORDS = (b"ctypes", b"cffi", b"cdef", b'extern "C"')
@@ -28,7 +28,7 @@ _SYSTEM = re.compile(r"(?:lib)?(?:c|m|dl|rt|pthread|kernel32|user32|ntdll|advapi
 _DESCRIBES = (b".argtypes", b".restype", b".errcheck")
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """What a file calls in libraries, or keeps under its C name."""
     if look.language != "python":
         yield from _plain_names(look)
@@ -42,10 +42,10 @@ def ends(look: Look) -> Iterator[Said]:
             statement = text[: declared.start()].rpartition(b";")[2]
             if b"typedef" not in statement and b"(" not in statement.rpartition(b"}")[2]:
                 name = declared[1].decode()
-                yield Said(match.start(2) + declared.start(), "declares", name, name, (("library", ""),))
+                yield BridgeEnd(match.start(2) + declared.start(), "declares", name, name, (("library", ""),))
 
 
-def _libraries(look: Look) -> dict[bytes, str]:
+def _libraries(look: RuleContext) -> dict[bytes, str]:
     """The names that hold a library, each with what is opened, where that is written out."""
     data, names = look.data, look.draft.ends
     found: dict[bytes, str] = {}
@@ -80,25 +80,25 @@ def _literal(data: bytes, at: int) -> str:
     return text[1].decode("utf-8", "replace").rpartition("/")[2] if text else ""
 
 
-def _used(look: Look, holder: bytes, library: str) -> Iterator[Said]:
+def _used(look: RuleContext, holder: bytes, library: str) -> Iterator[BridgeEnd]:
     if _SYSTEM.match(library):
         return
     data, names = look.data, look.draft.ends
     more = (("library", library),)
     if ":" not in library:
-        yield Said(max(0, data.find(holder)), "library", holder.decode("utf-8", "replace"), library)
+        yield BridgeEnd(max(0, data.find(holder)), "library", holder.decode("utf-8", "replace"), library)
     for match in re.finditer(rb"(?<![\w.])" + re.escape(holder) + rb"\.([A-Za-z]\w*)", data):
         if match.start(1) in names:
             says = "declares" if data.startswith(_DESCRIBES, match.end()) else "calls"
             if says == "calls" and not data[match.end() : match.end() + 40].lstrip().startswith(b"("):
                 says = "reads"
-            yield Said(match.start(1), says, match[1].decode(), match[0].decode("utf-8", "replace"), more)
+            yield BridgeEnd(match.start(1), says, match[1].decode(), match[0].decode("utf-8", "replace"), more)
     for match in re.finditer(rb"\bgetattr\(\s*" + re.escape(holder) + rb"\s*,\s*[\"'](\w+)[\"']", data):
         if match.start() in names:
-            yield Said(match.start(1), "reads", match[1].decode(), match[0].decode("utf-8", "replace"), more)
+            yield BridgeEnd(match.start(1), "reads", match[1].decode(), match[0].decode("utf-8", "replace"), more)
 
 
-def _plain_names(look: Look) -> Iterator[Said]:
+def _plain_names(look: RuleContext) -> Iterator[BridgeEnd]:
     """The functions that are declared or defined as `extern "C"`."""
     if look.language == "c" or b'extern "C"' not in look.data:
         return
@@ -114,4 +114,4 @@ def _plain_names(look: Look) -> Iterator[Said]:
                 spans.append((tokens.at[place], tokens.at[closed]))
     for one in look.draft.definitions:
         if one.kind == "function" and any(start <= one.at < end for start, end in spans):
-            yield Said(one.at, "plain", one.name, one.name)
+            yield BridgeEnd(one.at, "plain", one.name, one.name)

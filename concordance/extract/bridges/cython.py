@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from concordance.extract.bridge_ends import Said
-from concordance.extract.rule_context import Look
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.rule_context import RuleContext
 
 LANGUAGES = ("cython",)
 WORDS = (b"def", b"class")
@@ -29,7 +29,7 @@ class _Statement(NamedTuple):
     text: str
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """The names of a file that Python sees, and those of C that it uses."""
     outer: list[tuple[int, str]] = []  # classes, and what hides names, by indentation
     extern: tuple[int, str] | None = None
@@ -50,7 +50,7 @@ def ends(look: Look) -> Iterator[Said]:
         yield from _offered(look, one, outer)
 
 
-def _offered(look: Look, one: _Statement, outer: list[tuple[int, str]]) -> Iterator[Said]:
+def _offered(look: RuleContext, one: _Statement, outer: list[tuple[int, str]]) -> Iterator[BridgeEnd]:
     found = _OFFERED.match(one.text)
     if found is None:
         if re.match(r"cdef\s.*\)\s*+(?:\w++\s*+)*+:|cdef\s.*:\s*$", one.text, re.S):
@@ -65,15 +65,15 @@ def _offered(look: Look, one: _Statement, outer: list[tuple[int, str]]) -> Itera
     if all(homes):
         at = len(look.source.text[: one.at + found.start("rest") + called.start()].encode("utf-8", "replace"))
         kind = "class" if found["class"] else "function"
-        yield Said(at, "binds", ".".join((*homes, name)), name, (("as", kind),))
+        yield BridgeEnd(at, "binds", ".".join((*homes, name)), name, (("as", kind),))
 
 
-def _declared(look: Look, one: _Statement, header: str) -> Iterator[Said]:
+def _declared(look: RuleContext, one: _Statement, header: str) -> Iterator[BridgeEnd]:
     found = _FUNCTION.search(one.text)
     if found is None or _NO_FUNCTION.match(one.text) or found.start() == 0 or "(*" in one.text[: found.end()]:
         return
     at = len(look.source.text[: one.at + found.start()].encode("utf-8", "replace"))
-    yield Said(at, "declares", found[2] or found[1], found[1], (("header", header),) if header else ())
+    yield BridgeEnd(at, "declares", found[2] or found[1], found[1], (("header", header),) if header else ())
 
 
 def _statements(text: str) -> Iterator[_Statement]:

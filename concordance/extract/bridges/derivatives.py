@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import Said
-from concordance.extract.keyed_records import Entry, Field, entries
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.keyed_records import Field, KeyedRecord, entries
 from concordance.extract.operator_schema import Schema, parsed
-from concordance.extract.rule_context import Look
+from concordance.extract.rule_context import RuleContext
 
 LANGUAGES = ("yaml",)
 WORDS = (b"(Tensor",)
@@ -22,7 +22,7 @@ _RETURNS = re.compile(r"\b[A-Za-z_]\w*")
 _BESIDES = ("output_differentiability",)
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """The derivatives of a file's table, and the functions that their formulas call."""
     for entry in entries(look) if b"name:" in look.data else ():
         written = entry.value("name")
@@ -32,13 +32,13 @@ def ends(look: Look) -> Iterator[Said]:
         if schema is None or not (formulas or besides):
             continue
         said = tuple((name, one.value) for name, one in formulas)
-        yield Said(entry.at, "formula", schema.name, written, (*said, *besides))
+        yield BridgeEnd(entry.at, "formula", schema.name, written, (*said, *besides))
         for _, one in formulas:
             for name in dict.fromkeys(_calls(one.value)):
-                yield Said(one.at, "formula calls", schema.name, name)
+                yield BridgeEnd(one.at, "formula calls", schema.name, name)
 
 
-def _formulas(entry: Entry, schema: Schema) -> Iterator[tuple[str, Field]]:
+def _formulas(entry: KeyedRecord, schema: Schema) -> Iterator[tuple[str, Field]]:
     """The inputs, or results of forward derivatives, with the formula of each."""
     returned = _RETURNS.findall(schema.returns)
     known = {*schema.names, *returned, "result", *(f"result{place}" for place in range(len(returned)))}

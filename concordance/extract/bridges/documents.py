@@ -13,8 +13,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 
 from concordance.base.model import Kind
-from concordance.extract.bridge_ends import Said
-from concordance.extract.rule_context import Look
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.rule_context import RuleContext
 
 LANGUAGES = ("rst", "markdown", "text", "python")
 WORDS = (b"`", b">>>", b"::", b"\nfrom .", b"from .", b"__all__")
@@ -58,7 +58,7 @@ _DOCUMENTED = frozenset((Kind.FUNCTION, Kind.CLASS, Kind.METHOD, Kind.PROPERTY, 
 _LONGEST = 2_000_000  # characters of a document that patterns are looked for in
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """What a document says of code, and what a package hands on."""
     if look.language == "python":
         yield from _handed(look)
@@ -71,13 +71,13 @@ def ends(look: Look) -> Iterator[Said]:
         if at not in seen:
             seen.add(at)
             more = (("how", how), ("module", module)) if module else (("how", how),)
-            yield Said(at, says, name, name, more)
+            yield BridgeEnd(at, says, name, name, more)
 
 
 _Spoken = Iterator[tuple[int, str, str, str, str]]
 
 
-def _spoken(look: Look, text: str) -> _Spoken:
+def _spoken(look: RuleContext, text: str) -> _Spoken:
     """Each name with where it stands, what is said, how, and the current module."""
     offset = _offsets(look, text)
     current = [(match.start(), match[1]) for match in _CURRENT.finditer(text)]
@@ -117,7 +117,7 @@ def _how(word: str) -> str:
     return "qualified" if _QUALIFIED.match(word) else "dotted" if _DOTTED.match(word) else ""
 
 
-def _offsets(look: Look, text: str) -> Callable[[int], int]:
+def _offsets(look: RuleContext, text: str) -> Callable[[int], int]:
     """Turns places in the text into places in its bytes."""
     if len(text) == len(look.data):
         return lambda at: at
@@ -145,7 +145,7 @@ def _target(match: re.Match[str]) -> tuple[str, int]:
     return (bare, at + len(word) - len(word.lstrip("~."))) if re.fullmatch(r"[A-Za-z_][\w.]*", bare) else ("", 0)
 
 
-def _directives(look: Look) -> Iterator[tuple[int, str]]:
+def _directives(look: RuleContext) -> Iterator[tuple[int, str]]:
     """What directives document by hand: `.. function:: f(x)`, a method with its class."""
     if look.language == "text":
         yield from _written(look.data)
@@ -193,7 +193,7 @@ def _examples(text: str) -> Iterator[tuple[int, str]]:
                 yield match.start(), known[match[1]] + match[2]
 
 
-def _handed(look: Look) -> Iterator[Said]:
+def _handed(look: RuleContext) -> Iterator[BridgeEnd]:
     """The names that a module takes from others at its top, where it is written like a package's own file."""
     data = look.data
     if b"__all__" not in data and b"\nfrom ." not in data and not data.startswith(b"from ."):
@@ -204,7 +204,7 @@ def _handed(look: Look) -> Iterator[Said]:
             continue
         for name in _NAME.finditer(data, *match.span(2)):
             if name[1]:
-                yield Said(match.start(1), "hands on", "*", match[1].decode())
+                yield BridgeEnd(match.start(1), "hands on", "*", match[1].decode())
             elif name[2]:
                 group = 3 if name[3] else 2
-                yield Said(name.start(group), "hands on", name[group].decode(), match[1].decode())
+                yield BridgeEnd(name.start(group), "hands on", name[group].decode(), match[1].decode())

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from concordance.base.model import Kind, Role
-from concordance.extract.bridge_ends import Said
+from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.draft import CODE
-from concordance.extract.rule_context import C_FAMILY, SCRIPTS, Look
+from concordance.extract.rule_context import C_FAMILY, SCRIPTS, RuleContext
 
 # ---
 # How programs of each language ask for environment variables: patterns over a file's bytes.
@@ -30,7 +30,7 @@ _LITERAL = rb"(?:[rbuLU]*[\"'`](?P<name>[A-Za-z_]\w*)[\"'`]|(?P<constant>[A-Za-z
 _VALUE = rb"(?:[rbuLU]*[\"'`](?P<name>[A-Za-z_]\w*)[\"'`])"
 
 
-class Way(NamedTuple):
+class EnvironmentRead(NamedTuple):
     """One way to ask."""
 
     says: str
@@ -38,8 +38,8 @@ class Way(NamedTuple):
     mark: bytes  # stands in every text that fits
 
 
-def _way(says: str, pattern: bytes, mark: bytes = b"") -> Way:
-    return Way(says, re.compile(pattern.replace(b"LITERAL", _LITERAL).replace(b"VALUE", _VALUE)), mark)
+def _way(says: str, pattern: bytes, mark: bytes = b"") -> EnvironmentRead:
+    return EnvironmentRead(says, re.compile(pattern.replace(b"LITERAL", _LITERAL).replace(b"VALUE", _VALUE)), mark)
 
 
 _PYTHON = (
@@ -85,7 +85,7 @@ _CMAKE = (
     _way(READS, rb"\$ENV\{(?P<name>\w+)\}"),
     _way(READS, rb"\b(?:DEFINED|NOT|AND|OR|if\s*\(|elseif\s*\()\s*ENV\{(?P<name>\w+)\}"),
 )
-WAYS: dict[str, tuple[Way, ...]] = {
+WAYS: dict[str, tuple[EnvironmentRead, ...]] = {
     "python": _PYTHON, "cython": _PYTHON, "rust": _RUST, "go": _GO, "java": _JAVA, "cmake": _CMAKE,
     **dict.fromkeys(C_FAMILY, _C), **dict.fromkeys(SCRIPTS, _ECMA),
 }  # fmt: skip
@@ -153,7 +153,7 @@ _LISTS = (
 _EXPRESSION = re.compile(rb"\$\{\{(?:[^}$]|\$(?!\{\{))*?\benv\.([A-Za-z_]\w*)")
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """All that a file says of variables."""
     language = look.language
     if language in WAYS and any(mark in look.data for mark in MARKS[language]):
@@ -172,7 +172,7 @@ def _speaks(data: bytes) -> bool:
     )
 
 
-def _is_code(look: Look, at: int) -> bool:
+def _is_code(look: RuleContext, at: int) -> bool:
     """Whether what stands at an offset runs; a text or a comment does not, but for what is put into a text."""
     for node in reversed(look.path(at)):
         if node.type in _CODE_IN_TEXT:
@@ -182,7 +182,7 @@ def _is_code(look: Look, at: int) -> bool:
     return not look.in_comment(at)
 
 
-def _asked(look: Look) -> Iterator[Said]:
+def _asked(look: RuleContext) -> Iterator[BridgeEnd]:
     """What a program asks for."""
     seen = set()
     for says, pattern, mark in WAYS[look.language]:
@@ -192,13 +192,13 @@ def _asked(look: Look) -> Iterator[Said]:
             known = not match[0][:1].isalpha() or _before(look.data, match.start()) in _PREFIXES
             if name and known and where not in seen and _is_code(look, match.start()) and _is_systems(look, match):
                 seen.add(where)
-                yield Said(match.start(), says, name, _words(match))
+                yield BridgeEnd(match.start(), says, name, _words(match))
     for match in WRAPPER.finditer(look.data):
         start = match.start() - len(_before(look.data, match.start()))
         function = look.data[start : match.end()].partition(b"(")[0].strip()
         if function not in DIRECT and match.start("name") not in seen and _is_code(look, start):
             says = REMOVES if REMOVING.match(function) else SETS if CHANGING.search(function) else READS
-            yield Said(start, says, match["name"].decode(), function.decode(), (("by", function.decode()),))
+            yield BridgeEnd(start, says, match["name"].decode(), function.decode(), (("by", function.decode()),))
     if look.language == "python" and b"os.environ" in look.data:
         yield from _copies(look)
 
@@ -211,7 +211,7 @@ def _before(data: bytes, at: int) -> bytes:
     return data[start:at]
 
 
-def _is_systems(look: Look, match: re.Match[bytes]) -> bool:
+def _is_systems(look: RuleContext, match: re.Match[bytes]) -> bool:
     """Whether `environ` in Python is the system's: a server hands on a request by that name, too."""
     at = match[0].rfind(b"environ")
     if look.language != "python" or at < 0:
@@ -226,7 +226,7 @@ def _words(match: re.Match[bytes]) -> str:
     return " ".join(match[0].decode("utf-8", "replace").split())[:80]
 
 
-def _name(look: Look, match: re.Match[bytes]) -> str:
+def _name(look: RuleContext, match: re.Match[bytes]) -> str:
     """The variable that is asked for: the literal, or that which a constant of the file stands for."""
     groups = match.groupdict()
     literal = groups.get("name") or groups.get("other")
@@ -240,21 +240,21 @@ def _name(look: Look, match: re.Match[bytes]) -> str:
     return found.pop().decode() if len(found) == 1 else ""
 
 
-def _copies(look: Look) -> Iterator[Said]:
+def _copies(look: RuleContext) -> Iterator[BridgeEnd]:
     """What is put into a copy of the environment, for a program that is started, and by `patch.dict`."""
     before = (_HELD.search(look.data, max(0, match.start() - 80), match.start()) for match in _COPY.finditer(look.data))
     for copy in sorted({held[1] for held in before if held}):
         pattern = rb"\b%s\s*\[\s*[\"']([A-Za-z_]\w*)[\"']\s*\](\s*(?:=(?!=)|\+=))?" % re.escape(copy)
         for match in re.finditer(pattern, look.data):
             if _is_code(look, match.start()):
-                yield Said(match.start(), SETS if match[2] else READS, match[1].decode(), _words(match))
+                yield BridgeEnd(match.start(), SETS if match[2] else READS, match[1].decode(), _words(match))
     for match in _GIVEN.finditer(look.data):
         for key in _KEYS.finditer(match[1]):
             if _is_code(look, match.start()):
-                yield Said(match.start(1) + key.start(), SETS, key[1].decode(), _words(key))
+                yield BridgeEnd(match.start(1) + key.start(), SETS, key[1].decode(), _words(key))
 
 
-def _spoken(look: Look) -> Iterator[Said]:
+def _spoken(look: RuleContext) -> Iterator[BridgeEnd]:
     """The names that stand near the words "environment variable"; in comments and texts, for code does not say so."""
     seen = set()
     for match in _SPOKEN.finditer(look.data):
@@ -263,10 +263,10 @@ def _spoken(look: Look) -> Iterator[Said]:
             at = start + name.start()
             if at not in seen and not _is_code(look, at):
                 seen.add(at)
-                yield Said(at, DOCUMENTS, name[0].decode())
+                yield BridgeEnd(at, DOCUMENTS, name[0].decode())
 
 
-def _python(look: Look) -> Iterator[Said]:
+def _python(look: RuleContext) -> Iterator[BridgeEnd]:
     """The words about variables, and the list at the head of a file that is run by hand."""
     seen = set()
     if _speaks(look.data):
@@ -276,22 +276,22 @@ def _python(look: Look) -> Iterator[Said]:
         head = _HEAD.match(look.data)
         for match in _LISTED.finditer(head[0]) if head else ():
             if match.start(1) not in seen:
-                yield Said(match.start(1), DOCUMENTS, match[1].decode())
+                yield BridgeEnd(match.start(1), DOCUMENTS, match[1].decode())
 
 
-def _prose(look: Look) -> Iterator[Said]:
+def _prose(look: RuleContext) -> Iterator[BridgeEnd]:
     """Every name that a document writes like a variable's."""
     data = look.data
     at = {match.start(): match[0] for match in _NAMED.finditer(data)}
     at.update((match.start(1), match[1]) for pattern in (_CODE, _ROLE) for match in pattern.finditer(data))
     for match in _ENVVAR.finditer(data):
         at.pop(match.start(1), None)
-        yield Said(match.start(1), DECLARES, match[1].decode(), match[0].decode().strip(), (("what", "variable"),))
+        yield BridgeEnd(match.start(1), DECLARES, match[1].decode(), match[0].decode().strip(), (("what", "variable"),))
     for place, name in at.items():
-        yield Said(place, DOCUMENTS, name.decode())
+        yield BridgeEnd(place, DOCUMENTS, name.decode())
 
 
-def _shell(look: Look) -> Iterator[Said]:
+def _shell(look: RuleContext) -> Iterator[BridgeEnd]:
     """What a script takes from its environment, and what it hands on."""
     data = look.data
     own = frozenset(_SHELLS_OWN.split())
@@ -302,21 +302,21 @@ def _shell(look: Look) -> Iterator[Said]:
         if match[1] not in given and name not in own and not array and _is_expanded(look, match.start()):
             asks = data[match.start() + 1 : match.start() + 2] == b"{" and _DEFAULT.match(data, match.end())
             by = "sourcing" if look.imports and not asks else "shell"
-            yield Said(match.start(1), READS, name, _words(match), (("by", by),))
+            yield BridgeEnd(match.start(1), READS, name, _words(match), (("by", by),))
     for match in _EXPORT.finditer(data):
         name = re.match(rb"\w+", match[1])
         if name is not None and _is_code(look, match.start(1)):
-            yield Said(match.start(1), SETS, name[0].decode(), _words(match))
+            yield BridgeEnd(match.start(1), SETS, name[0].decode(), _words(match))
 
 
-def _is_expanded(look: Look, at: int) -> bool:
+def _is_expanded(look: RuleContext, at: int) -> bool:
     """Whether a shell puts a value in place of what stands at an offset."""
     if look.in_comment(at):
         return False
     return any(node.type in ("simple_expansion", "expansion", "arithmetic_expansion") for node in look.path(at)[-3:])
 
 
-def _cmake(look: Look) -> Iterator[Said]:
+def _cmake(look: RuleContext) -> Iterator[BridgeEnd]:
     """Options, and what a build file reads that may be one."""
     draft = look.draft
     declared = set()
@@ -325,40 +325,40 @@ def _cmake(look: Look) -> Iterator[Said]:
         if is_option and one.kind == Kind.VARIABLE:
             declared.add(one.at)
             forced = "CACHE" in one.modifiers and one.signature.rstrip(" )").endswith("FORCE")
-            yield Said(one.at, SETS if forced else DECLARES, one.name, one.signature, (("what", "option"),))
+            yield BridgeEnd(one.at, SETS if forced else DECLARES, one.name, one.signature, (("what", "option"),))
     for start, end in draft.ends.items():
         if start not in declared and draft.roles[start] == CODE[Role.READ]:
             name = look.source.slice(start, end)
             if _CAPITALS.fullmatch(name) and not name.startswith(("CMAKE_", "PROJECT_")):
-                yield Said(start, READS, name, "", (("what", "option"),))
+                yield BridgeEnd(start, READS, name, "", (("what", "option"),))
 
 
-def _dockerfile(look: Look) -> Iterator[Said]:
+def _dockerfile(look: RuleContext) -> Iterator[BridgeEnd]:
     for one in look.draft.definitions:
         if "ENV" in one.modifiers:
-            yield Said(one.at, SETS, one.name, one.signature)
+            yield BridgeEnd(one.at, SETS, one.name, one.signature)
 
 
-def _starlark(look: Look) -> Iterator[Said]:
+def _starlark(look: RuleContext) -> Iterator[BridgeEnd]:
     for match in _FLAG.finditer(look.data):
         if not look.in_comment(match.start()):
-            yield Said(match.start(1), DECLARES, match[1].decode(), _words(match), (("what", "option"),))
+            yield BridgeEnd(match.start(1), DECLARES, match[1].decode(), _words(match), (("what", "option"),))
 
 
-def _yaml(look: Look) -> Iterator[Said]:
+def _yaml(look: RuleContext) -> Iterator[BridgeEnd]:
     """What workflows, compositions of containers and their like put into an environment."""
     for match in _EXPRESSION.finditer(look.data):
         if not look.in_comment(match.start()):
-            yield Said(match.start(1), READS, match[1].decode(), _words(match))
+            yield BridgeEnd(match.start(1), READS, match[1].decode(), _words(match))
     inner = [d for d in look.draft.definitions if d.kind == Kind.KEY]
     for holder in [d for d in inner if d.name in ("env", "environment", "variables")]:
         for one in inner:
             if holder.at < one.at and one.end <= holder.end and _CAPITALS.fullmatch(one.name):
-                yield Said(one.at, SETS, one.name, one.signature)
+                yield BridgeEnd(one.at, SETS, one.name, one.signature)
         body = look.data[holder.at : holder.end]
         for pattern in _LISTS:
             for match in pattern.finditer(body):
-                yield Said(holder.at + match.start(1), SETS, match[1].decode(), _words(match))
+                yield BridgeEnd(holder.at + match.start(1), SETS, match[1].decode(), _words(match))
 
 
 _READERS = {

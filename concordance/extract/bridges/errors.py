@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from concordance.extract.bridge_ends import Said
-from concordance.extract.rule_context import C_FAMILY, SCRIPTS, Look, arguments
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.rule_context import C_FAMILY, SCRIPTS, RuleContext, arguments
 from concordance.extract.text.message_templates import GAP, LONGEST, filled, joined, said, unescaped
 
 LANGUAGES = (*C_FAMILY, *SCRIPTS, "python", "cython", "rust", "go", "java", "cmake")
@@ -69,7 +69,7 @@ _QUOTE = re.compile(r"(?s)[rbufRBUF]*(\"\"\"|'''|\"|')(.*)\1\Z")
 _BACK = 3000  # bytes before a call in which the variable that holds its message is given it
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """Every message of a file."""
     if look.language in ("python", "cython"):
         found = _python(look) if look.draft.root is not None else iter(())
@@ -79,10 +79,10 @@ def ends(look: Look) -> Iterator[Said]:
         found = _called(look, _PATTERNS[look.language])
     for at, name, message in found:
         cut = (("cut", "yes"),) if len(message) > LONGEST else ()
-        yield Said(at, "raises", name, message[:LONGEST], cut)
+        yield BridgeEnd(at, "raises", name, message[:LONGEST], cut)
 
 
-def _called(look: Look, pattern: re.Pattern[bytes]) -> Iterator[tuple[int, str, str]]:
+def _called(look: RuleContext, pattern: re.Pattern[bytes]) -> Iterator[tuple[int, str, str]]:
     """Calls in a language with C's brackets; what is called inside of another is part of it."""
     until = 0
     for match in pattern.finditer(look.data):
@@ -94,7 +94,7 @@ def _called(look: Look, pattern: re.Pattern[bytes]) -> Iterator[tuple[int, str, 
             yield match.start(), " ".join(name.decode("utf-8", "replace").split()), message
 
 
-def _of_c(look: Look) -> Iterator[tuple[int, str, str]]:
+def _of_c(look: RuleContext) -> Iterator[tuple[int, str, str]]:
     """Calls of C and its family, macros among them, and what is thrown."""
     data = look.data
     spans = {match.end(): match.start() for word, fits in _C if word in data for match in fits.finditer(data)}
@@ -110,17 +110,17 @@ def _of_c(look: Look) -> Iterator[tuple[int, str, str]]:
             yield start, " ".join(written.removeprefix("throw").split()).removeprefix("new "), message
 
 
-def _is_text(look: Look, at: int) -> bool:
+def _is_text(look: RuleContext, at: int) -> bool:
     return look.in_comment(at) or any(node.type in _TEXTS for node in look.path(at)[-2:])
 
 
-def _is_defined(look: Look, at: int) -> bool:
+def _is_defined(look: RuleContext, at: int) -> bool:
     """Whether a macro or function of this name is defined here, and not called."""
     line = look.data.rfind(b"\n", 0, at) + 1
     return look.data[line:at].lstrip().startswith((b"#define", b"#include", b"# define"))
 
 
-def _python(look: Look) -> Iterator[tuple[int, str, str]]:
+def _python(look: RuleContext) -> Iterator[tuple[int, str, str]]:
     for word, pattern in _PYTHON:
         for match in pattern.finditer(look.data) if word in look.data else ():
             asserts = word == b"assert"
@@ -137,7 +137,7 @@ def _python(look: Look) -> Iterator[tuple[int, str, str]]:
                 yield match.start(), "assert" if asserts else look.short(function), message
 
 
-def _of_arguments(look: Look, values: list[Node]) -> str:
+def _of_arguments(look: RuleContext, values: list[Node]) -> str:
     """The first argument that is a message."""
     for value in values[:3]:
         inner = value.child_by_field_name("value") if value.type == "keyword_argument" else value
@@ -150,7 +150,7 @@ def _of_arguments(look: Look, values: list[Node]) -> str:
     return ""
 
 
-def _held(look: Look, name: Node) -> Node | None:
+def _held(look: RuleContext, name: Node) -> Node | None:
     """What was put into a variable right before."""
     start = max(0, name.start_byte - _BACK)
     word = re.escape(look.data[name.start_byte : name.end_byte])
@@ -164,7 +164,7 @@ def _held(look: Look, name: Node) -> Node | None:
     return node.child_by_field_name("right") if node is not None else None
 
 
-def _parts(look: Look, node: Node, depth: int = 0) -> Iterator[str]:
+def _parts(look: RuleContext, node: Node, depth: int = 0) -> Iterator[str]:
     """The parts of an expression of Python that makes a text."""
     kind = node.type
     if kind == "string":
@@ -188,7 +188,7 @@ def _parts(look: Look, node: Node, depth: int = 0) -> Iterator[str]:
         yield GAP
 
 
-def _of_call(look: Look, node: Node, depth: int) -> Iterator[str]:
+def _of_call(look: RuleContext, node: Node, depth: int) -> Iterator[str]:
     function = node.child_by_field_name("function")
     if function is not None and function.type == "attribute" and look.text(function).endswith((".format", ".strip")):
         held = function.child_by_field_name("object")
@@ -201,7 +201,7 @@ def _of_call(look: Look, node: Node, depth: int) -> Iterator[str]:
         yield GAP
 
 
-def _string(look: Look, node: Node) -> Iterator[str]:
+def _string(look: RuleContext, node: Node) -> Iterator[str]:
     """A literal, with a sign for each value that is put into it."""
     inside = [child for child in node.named_children if child.type == "interpolation"]
     text, at = "", node.start_byte

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import Said
-from concordance.extract.rule_context import Look
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.rule_context import RuleContext
 
 LANGUAGES = ()
 WORDS = (b"import *", b"Extension(", b"extension_module", b"pybind11_add_module", b"nanobind_add_module")
@@ -24,7 +24,7 @@ _SOURCE = re.compile(rb"[\"']?(?<![\w./+-])([\w./+-]+\.(?:c|cc|cpp|cxx|cu|pyx|mm
 _LONGEST = 4000  # bytes of a call in which its sources are looked for
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """The extensions that a file builds."""
     data = look.data
     if look.language == "python":
@@ -33,7 +33,7 @@ def ends(look: Look) -> Iterator[Said]:
                 yield _said(match.start(1), match[1], _call(data, match.end()), b"")
         for row in look.imports:
             if row.name == "*":
-                yield Said(look.source.line_bytes[row.line - 1], "takes all", row.module, row.module)
+                yield BridgeEnd(look.source.line_bytes[row.line - 1], "takes all", row.module, row.module)
     elif look.language == "cmake":
         for match in _CMAKE.finditer(data):
             yield _said(match.start(1), match[1], match[2] + b" ", b"")
@@ -54,8 +54,8 @@ def _call(data: bytes, start: int) -> bytes:
     return data[start : start + _LONGEST]
 
 
-def _said(at: int, name: bytes, call: bytes, home: bytes) -> Said:
+def _said(at: int, name: bytes, call: bytes, home: bytes) -> BridgeEnd:
     sources = [("source", match[1].decode("utf-8", "replace")) for match in _SOURCE.finditer(call)]
     folder = home.decode("utf-8", "replace").strip("/").replace("/", ".")
     full = ".".join(filter(None, (folder, name.decode())))
-    return Said(at, "builds", full, full, tuple(sources))
+    return BridgeEnd(at, "builds", full, full, tuple(sources))

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import Said
-from concordance.extract.rule_context import C_FAMILY, Look
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.rule_context import C_FAMILY, RuleContext
 
 LANGUAGES = (*C_FAMILY, "python")
 WORDS = (b"_pb2", b".pb.h")
@@ -21,12 +21,12 @@ _TEXTS = frozenset(("comment", "string_content", "string_literal", "raw_string_l
                     "system_lib_string"))  # fmt: skip
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """The names that a file has from generated code."""
     return _python(look) if look.language == "python" else _c(look)
 
 
-def _python(look: Look) -> Iterator[Said]:
+def _python(look: RuleContext) -> Iterator[BridgeEnd]:
     for alias, meaning in sorted(look.bound.items()):
         module, _, name = meaning.rpartition(".")
         whole = _MADE.match(meaning)
@@ -36,19 +36,19 @@ def _python(look: Look) -> Iterator[Said]:
         elif part is not None:
             for at in look.places(alias):
                 if not _is_member(look, at):
-                    yield Said(at, "uses", name, alias, (("proto", _proto(part["path"])),))
+                    yield BridgeEnd(at, "uses", name, alias, (("proto", _proto(part["path"])),))
 
 
-def _members(look: Look, alias: str, path: str) -> Iterator[Said]:
+def _members(look: RuleContext, alias: str, path: str) -> Iterator[BridgeEnd]:
     """What hangs on a generated module."""
     for at in look.places(alias):
         rest = re.compile(rb"((?:\s*\.\s*[A-Za-z_]\w*)+)").match(look.data, at + len(alias.encode()))
         if rest is not None and not _is_member(look, at):
             names = [part.strip() for part in rest[1].decode().split(".")[1:]]
-            yield Said(at, "uses", ".".join(names), f"{alias}.{'.'.join(names)}", (("proto", _proto(path)),))
+            yield BridgeEnd(at, "uses", ".".join(names), f"{alias}.{'.'.join(names)}", (("proto", _proto(path)),))
 
 
-def _is_member(look: Look, at: int) -> bool:
+def _is_member(look: RuleContext, at: int) -> bool:
     return look.data[max(0, at - 1) : at] == b"."
 
 
@@ -58,7 +58,7 @@ def _proto(module: str) -> str:
     return "./" * bool(level) + "../" * (level - 1) + module.lstrip(".").replace(".", "/") + ".proto"
 
 
-def _c(look: Look) -> Iterator[Said]:
+def _c(look: RuleContext) -> Iterator[BridgeEnd]:
     made = [row.module.removesuffix(".pb.h") + ".proto" for row in look.imports if row.module.endswith(".pb.h")]
     if not made:
         return
@@ -69,4 +69,4 @@ def _c(look: Look) -> Iterator[Said]:
             if any(node.type in _TEXTS for node in look.path(match.start())[-2:]):
                 continue
             seen.add(name)
-            yield Said(match.start(), "uses", name.decode(), name.decode(), (("proto", " ".join(made)),))
+            yield BridgeEnd(match.start(), "uses", name.decode(), name.decode(), (("proto", " ".join(made)),))

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Kind
-from concordance.extract.bridge_ends import Said
-from concordance.extract.rule_context import Look
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.rule_context import RuleContext
 
 LANGUAGES = ("cuda", "cpp")
 WORDS = (b"<<<", b"__global__", b"LaunchKernel", b"LaunchCooperativeKernel")
@@ -31,14 +31,14 @@ _NO_CODE = frozenset(("comment", "string_content", "string_literal", "raw_string
 _KEYWORDS = frozenset((b"operator", b"return", b"template", b"typename", b"sizeof"))
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """The kernels that a file launches and has."""
     data = look.data
     if b"__global__" in data:
         for one in look.draft.definitions:
             # Directives may stand between the specifier and the name.
             if one.kind == Kind.FUNCTION and b"__global__" in data[one.start : one.at]:
-                yield Said(one.at, "is a kernel", one.name, one.name)
+                yield BridgeEnd(one.at, "is a kernel", one.name, one.name)
     for match in _SIGN.finditer(data):
         if not _is_code(look, match.start()):
             continue
@@ -52,7 +52,7 @@ def ends(look: Look) -> Iterator[Said]:
                 yield from _launched(look, at, match.end("name"))
 
 
-def _is_code(look: Look, at: int) -> bool:
+def _is_code(look: RuleContext, at: int) -> bool:
     path = look.path(at)
     return not look.in_comment(at) and not any(node.type in _NO_CODE for node in path[-3:])
 
@@ -108,24 +108,24 @@ def _opening(data: bytes, at: int, least: int, opens: bytes, closes: bytes) -> i
     return None
 
 
-def _launched(look: Look, at: int, end: int) -> Iterator[Said]:
+def _launched(look: RuleContext, at: int, end: int) -> Iterator[BridgeEnd]:
     """A launch by name: of a variable what was put into it, of a macro's parameter what the file hands it."""
     name = look.data[at:end]
     macro = _macro_around(look, at)
     if macro is not None and name in macro[1]:
         yield from _handed(look, macro[0], macro[1].index(name))
         return
-    yield Said(at, "launches", name.decode(), name.decode())
+    yield BridgeEnd(at, "launches", name.decode(), name.decode())
     body = look.data.rfind(b"\n}", 0, at) + 1  # a variable of the same function
     given = rb"\b%s\s*(?:=|\{)\s*&?\s*(?:\w+\s*\?[^;]*|((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*[<;}])" % re.escape(name)
     for match in re.finditer(given, look.data[body:at]):
         if match[1]:
             last = body + match.start(1) + match[1].rfind(b":") + 1
             word = look.data[last : body + match.end(1)].decode()
-            yield Said(last, "launches", word, name.decode())
+            yield BridgeEnd(last, "launches", word, name.decode())
 
 
-def _macro_around(look: Look, at: int) -> tuple[str, list[bytes]] | None:
+def _macro_around(look: RuleContext, at: int) -> tuple[str, list[bytes]] | None:
     """The macro whose body an offset lies in, with its parameters."""
     for one in look.draft.definitions:
         if one.kind == Kind.MACRO and one.start <= at < one.end:
@@ -134,7 +134,7 @@ def _macro_around(look: Look, at: int) -> tuple[str, list[bytes]] | None:
     return None
 
 
-def _handed(look: Look, macro: str, place: int) -> Iterator[Said]:
+def _handed(look: RuleContext, macro: str, place: int) -> Iterator[BridgeEnd]:
     """What calls of a macro give it as one of its arguments, where that is a name."""
     for match in re.finditer(rb"\b%s\s*\(" % re.escape(macro.encode()), look.data):
         start, depth, number = match.end(), 0, 0
@@ -150,8 +150,8 @@ def _handed(look: Look, macro: str, place: int) -> Iterator[Said]:
                     break
 
 
-def _argument(look: Look, start: int, end: int) -> Iterator[Said]:
+def _argument(look: RuleContext, start: int, end: int) -> Iterator[BridgeEnd]:
     written = _NAME.fullmatch(look.data[start:end])
     if written and _is_code(look, start + written.start(2)) and _macro_around(look, start) is None:
         name = written[2].decode()
-        yield Said(start + written.start(2), "launches", name, name)
+        yield BridgeEnd(start + written.start(2), "launches", name, name)

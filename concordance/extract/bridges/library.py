@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from concordance.extract.bridge_ends import Said
+from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.operator_schema import DEFAULT, full_name, parsed
 from concordance.extract.python_operators import Spaces
-from concordance.extract.rule_context import PYTHON, Call, Look
+from concordance.extract.rule_context import PYTHON, Call, RuleContext
 
 LANGUAGES = PYTHON
 WORDS = (b"torch.library", b"Library(", b"custom_op(", b"triton_op(")
@@ -28,13 +28,13 @@ _TEXT = re.compile(r"[rRuU]?(\"\"\"|'''|\"|')(.*?)\1", re.S)
 
 @dataclass(slots=True)
 class _File:
-    look: Look
+    look: RuleContext
     spaces: Spaces
     libraries: dict[str, tuple[str, str]] = field(default_factory=dict)  # by variable: namespace and dispatch key
     operators: dict[str, str] = field(default_factory=dict)  # by the function that makes it
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """The operators that a file registers, and their kernels."""
     if not any("torch" in meaning for meaning in look.bound.values()):
         return
@@ -62,7 +62,7 @@ def _library(file: _File, call: Call) -> None:
         file.libraries[file.look.text(left)] = given[0], given[2] if len(given) > 2 else ""
 
 
-def _made(file: _File, call: Call) -> Iterator[Said]:
+def _made(file: _File, call: Call) -> Iterator[BridgeEnd]:
     name = full_name(_text(file, call.arguments[0])) if call.arguments else ""
     function = _decorated(call)
     if not name or function is None:
@@ -71,13 +71,13 @@ def _made(file: _File, call: Call) -> Iterator[Said]:
     file.operators[word] = name
     schema = call.keyword("schema")
     written = _text(file, schema) if schema is not None else ""
-    yield Said(function.start_byte, "schema", name, name + written, (("schema", name + written), ("python", word)))
+    yield BridgeEnd(function.start_byte, "schema", name, name + written, (("schema", name + written), ("python", word)))
     devices = call.keyword("device_types")
     key = _text(file, devices) if devices is not None else ""
-    yield Said(function.start_byte, "kernel", name, word, (("key", key or "CompositeExplicitAutograd"),))
+    yield BridgeEnd(function.start_byte, "kernel", name, word, (("key", key or "CompositeExplicitAutograd"),))
 
 
-def _defined(file: _File, call: Call) -> Iterator[Said]:
+def _defined(file: _File, call: Call) -> Iterator[BridgeEnd]:
     given = call.arguments
     holder = file.look.text(call.receiver)
     if holder in file.libraries and given:
@@ -91,10 +91,10 @@ def _defined(file: _File, call: Call) -> Iterator[Said]:
     schema = parsed(written)
     name = full_name(schema.local if schema else written, (schema.namespace if schema else "") or space or DEFAULT)
     if name:
-        yield Said(at.start_byte, "schema", name, written, (("schema", written),))
+        yield BridgeEnd(at.start_byte, "schema", name, written, (("schema", written),))
 
 
-def _kernel(file: _File, call: Call) -> Iterator[Said]:
+def _kernel(file: _File, call: Call) -> Iterator[BridgeEnd]:
     look, given = file.look, [one for one in call.arguments if one.type != "keyword_argument"]
     holder = look.text(call.receiver)
     library = file.libraries.get(holder) or (file.libraries.get(look.text(given[0])) if given else None)
@@ -116,10 +116,10 @@ def _kernel(file: _File, call: Call) -> Iterator[Said]:
     key = _text(file, rest[0]) if rest and rest[0].type == "string" else library[1] if library else ""
     says = "meta" if call.name in ("register_fake", "impl_abstract") or key == "Meta" else "kernel"
     last = function.child_by_field_name("attribute") or function
-    yield Said(last.start_byte, says, name, look.text(function), (("key", key or "CompositeImplicitAutograd"),))
+    yield BridgeEnd(last.start_byte, says, name, look.text(function), (("key", key or "CompositeImplicitAutograd"),))
 
 
-def _shape(file: _File, match: re.Match[bytes]) -> Iterator[Said]:
+def _shape(file: _File, match: re.Match[bytes]) -> Iterator[BridgeEnd]:
     """`@op.register_fake` on a function, without anything in brackets."""
     name = file.operators.get(match[1].decode(), "")
     nodes = reversed(file.look.path(match.start(1)))
@@ -127,7 +127,7 @@ def _shape(file: _File, match: re.Match[bytes]) -> Iterator[Said]:
     definition = around.child_by_field_name("definition") if around is not None else None
     function = definition.child_by_field_name("name") if definition is not None else None
     if name and function is not None:
-        yield Said(function.start_byte, "meta", name, file.look.text(function), (("key", "Meta"),))
+        yield BridgeEnd(function.start_byte, "meta", name, file.look.text(function), (("key", "Meta"),))
 
 
 def _operator(file: _File, node: Node, space: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import Said
-from concordance.extract.rule_context import C_FAMILY, Look
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.rule_context import C_FAMILY, RuleContext
 
 LANGUAGES = C_FAMILY
 WORDS = (b"at::", b"torch::")
@@ -14,7 +14,7 @@ _CALLED = re.compile(rb"([a-z_]\w*)\s*\(")
 _BEFORE = re.compile(rb"[\w:]")
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """Each name that is called so; of a comment or a text the reader makes no name."""
     data, names = look.data, look.draft.ends
     for space in WORDS:
@@ -22,7 +22,7 @@ def ends(look: Look) -> Iterator[Said]:
         while at >= 0:
             match = _CALLED.match(data, at + len(space))
             if match is not None and names.get(match.start(1)) == match.end(1) and _is_whole(data, at):
-                yield Said(match.start(1), "calls", match[1].decode())
+                yield BridgeEnd(match.start(1), "calls", match[1].decode())
             at = data.find(space, at + len(space))
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import Said
-from concordance.extract.rule_context import Look
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.rule_context import RuleContext
 
 LANGUAGES = ("python", "rst", "markdown")
 WORDS = (b"add_docstr", b"autosummary", b"autofunction", b"automethod")
@@ -24,12 +24,12 @@ _QUOTED = re.compile(r"[rRuU]?[\"']([A-Za-z_]\w*)[\"']")
 _NAME = re.compile(r"~?([A-Za-z_][\w.]*)")
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """What a file documents."""
     return _python(look) if look.language == "python" else _rest(look)
 
 
-def _python(look: Look) -> Iterator[Said]:
+def _python(look: RuleContext) -> Iterator[BridgeEnd]:
     for call in look.calls(*{match[1].decode() for match in _ADDERS.finditer(look.data)}):
         first = call.arguments[0] if call.arguments else None
         if first is None:
@@ -37,15 +37,15 @@ def _python(look: Look) -> Iterator[Said]:
         if first.type == "string":
             name = _QUOTED.fullmatch(look.text(first))
             if name is not None:
-                yield Said(first.start_byte, "docstring", f"torch.Tensor.{name[1]}", name[1])
+                yield BridgeEnd(first.start_byte, "docstring", f"torch.Tensor.{name[1]}", name[1])
         elif first.type == "attribute":
             last = first.child_by_field_name("attribute")
             dotted = look.dotted(first)
             if dotted and last is not None:
-                yield Said(last.start_byte, "docstring", dotted, look.text(first))
+                yield BridgeEnd(last.start_byte, "docstring", dotted, look.text(first))
 
 
-def _rest(look: Look) -> Iterator[Said]:
+def _rest(look: RuleContext) -> Iterator[BridgeEnd]:
     module, listing, at = "", -1, 0
     for line in look.source.slice(0, len(look.data)).split("\n"):
         size = len(line.encode()) + 1
@@ -60,9 +60,9 @@ def _rest(look: Look) -> Iterator[Said]:
             elif kind == "autosummary":
                 listing = len(directive[1])
             elif name is not None:
-                yield Said(at + len(line[: directive.start(3)].encode()), "documented", name[1], module)
+                yield BridgeEnd(at + len(line[: directive.start(3)].encode()), "documented", name[1], module)
         elif listing >= 0:
             entry = _ENTRY.match(line)
             if entry is not None:
-                yield Said(at + len(line[: entry.start(1)].encode()), "documented", entry[1], module)
+                yield BridgeEnd(at + len(line[: entry.start(1)].encode()), "documented", entry[1], module)
         at += size

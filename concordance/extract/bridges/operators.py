@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import Said
-from concordance.extract.keyed_records import Entry, Field, entries
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.keyed_records import Field, KeyedRecord, entries
 from concordance.extract.operator_schema import Schema, full_name, parsed
-from concordance.extract.rule_context import Look
+from concordance.extract.rule_context import RuleContext
 
 LANGUAGES = ("yaml",)
 WORDS = (b"func:",)
@@ -21,7 +21,7 @@ _LOOPS = "ufunc_inner_loop"
 _IMPLICIT = "CompositeImplicitAutograd"  # what a kernel is for where nothing else is said
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """The operators of a file's table, and their kernels."""
     for entry in entries(look):
         written = entry.value("func")
@@ -32,12 +32,12 @@ def ends(look: Look) -> Iterator[Said]:
             yield from _made(entry, schema)
 
 
-def _schema(entry: Entry, schema: Schema, written: str) -> Said:
+def _schema(entry: KeyedRecord, schema: Schema, written: str) -> BridgeEnd:
     keys = [(one.name, one.value) for one in entry.fields if one.name not in ("func", "dispatch", _LOOPS)]
-    return Said(entry.at, "schema", schema.name, written, (("schema", written), *keys))
+    return BridgeEnd(entry.at, "schema", schema.name, written, (("schema", written), *keys))
 
 
-def _kernels(entry: Entry, schema: Schema) -> Iterator[Said]:
+def _kernels(entry: KeyedRecord, schema: Schema) -> Iterator[BridgeEnd]:
     dispatch = entry.field("dispatch")
     for one in dispatch.within if dispatch else ():
         if _KERNEL.fullmatch(one.value):
@@ -51,17 +51,17 @@ def _kernels(entry: Entry, schema: Schema) -> Iterator[Said]:
             yield _kernel(one, schema, device, f"ufunc::{name[0]}", ("loop", one.name))  # type: ignore[index]
     if dispatch is None and entry.field("structured") is None and entry.field("structured_delegate") is None:
         kernel = schema.base + ("_out" if schema.is_out else "")
-        yield Said(entry.at, "kernel", schema.name, kernel, (("key", _IMPLICIT), ("default", "yes")))
+        yield BridgeEnd(entry.at, "kernel", schema.name, kernel, (("key", _IMPLICIT), ("default", "yes")))
 
 
-def _kernel(one: Field, schema: Schema, key: str, name: str, *more: tuple[str, str]) -> Said:
-    return Said(one.at, "kernel", schema.name, name, (("key", key), *more))
+def _kernel(one: Field, schema: Schema, key: str, name: str, *more: tuple[str, str]) -> BridgeEnd:
+    return BridgeEnd(one.at, "kernel", schema.name, name, (("key", key), *more))
 
 
-def _made(entry: Entry, schema: Schema) -> Iterator[Said]:
+def _made(entry: KeyedRecord, schema: Schema) -> Iterator[BridgeEnd]:
     """The operators that are made of an entry, without one of their own."""
     made = entry.field("autogen")
     for name in made.value.strip("[]").split(",") if made else ():
         full = full_name(name, schema.namespace or "aten")
         if made and full:
-            yield Said(made.at, "autogen", full, name.strip())
+            yield BridgeEnd(made.at, "autogen", full, name.strip())

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import Said
-from concordance.extract.rule_context import PYTHON, Look
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.rule_context import PYTHON, RuleContext
 
 LANGUAGES = PYTHON
 WORDS = (b"OpInfo(", b"FuncInfo(", b"UfuncInfo(", b"RefInfo(")
@@ -20,7 +20,7 @@ _CALLED = re.compile(r"\btorch\.(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*")
 _KEYWORDS = ("aten_name", "torch_opinfo_name", "op", "variant_test_name")
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """What a file's tables test."""
     classes = sorted({match[1].decode() for match in _CLASS.finditer(look.data)})
     for call in look.calls(*classes):
@@ -35,4 +35,4 @@ def ends(look: Look) -> Iterator[Said]:
             called = _CALLED.findall(written) if keyword == "op" else _TEXT.findall(written)
             if len(set(called)) == 1:
                 more.append((keyword, called[0]))
-        yield Said(first.start_byte, "opinfo", name[1], "", tuple(more))
+        yield BridgeEnd(first.start_byte, "opinfo", name[1], "", tuple(more))

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from concordance.extract.bridge_ends import Said
+from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.python_operators import Spaces
-from concordance.extract.rule_context import PYTHON, Call, Look
+from concordance.extract.rule_context import PYTHON, Call, RuleContext
 
 LANGUAGES = PYTHON
 _WAYS = {
@@ -32,7 +32,7 @@ _CALLED = re.compile(rb"\b([A-Za-z_]\w{0,100}(?:register_|symbolic|reference|fal
                      rb"(?:register_|torch_op|onnx_impl)\w{0,100})\s*\(")  # fmt: skip
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """What a file registers, and the functions that it offers as references or symbolics."""
     says = {}
     for name in {match[1].decode() for match in _CALLED.finditer(look.data)}:
@@ -50,21 +50,21 @@ def ends(look: Look) -> Iterator[Said]:
     yield from _offered(look, registered)
 
 
-def _registered(look: Look, call: Call, says: str, spaces: Spaces) -> Iterator[Said]:
+def _registered(look: RuleContext, call: Call, says: str, spaces: Spaces) -> Iterator[BridgeEnd]:
     named = _definition(call)
     given = call.keyword("aten_op") if says == "reference" else call.arguments[0] if call.arguments else None
     at = named.start_byte if named is not None else call.node.start_byte
     name = look.text(named)
     if says == "reference" and (given is None or "." not in look.text(given)):
         if named is not None and look.text(given) != "None":
-            yield Said(at, "reference", name, name, (("by", call.name),))
+            yield BridgeEnd(at, "reference", name, name, (("by", call.name),))
         return
     found = spaces.named(look.text(given)) if given is not None else []
     if named is None and _hands_on(call):
         at = _hands_on(call).start_byte  # type: ignore[union-attr]
         name = look.text(_hands_on(call))
     for one in found:
-        yield Said(at, says, one.name, name, (("overload", "yes" if one.overloaded else ""), ("by", call.name)))
+        yield BridgeEnd(at, says, one.name, name, (("overload", "yes" if one.overloaded else ""), ("by", call.name)))
 
 
 def _definition(call: Call) -> Node | None:
@@ -90,7 +90,7 @@ def _hands_on(call: Call) -> Node | None:
     return given[0] if given and given[0].type == "identifier" else None
 
 
-def _offered(look: Look, registered: set[int]) -> Iterator[Said]:
+def _offered(look: RuleContext, registered: set[int]) -> Iterator[BridgeEnd]:
     """Functions of the file's own level, in files that are written as references or symbolics are."""
     exports = set(look.draft.exports or ())
     references = b"out_wrapper" in look.data
@@ -102,6 +102,6 @@ def _offered(look: Look, registered: set[int]) -> Iterator[Said]:
             continue
         first = one.parameters[0].name if one.parameters else ""
         if symbolics and first == "g":
-            yield Said(one.at, "symbolic", one.name, one.name, (("by", "offered"),))
+            yield BridgeEnd(one.at, "symbolic", one.name, one.name, (("by", "offered"),))
         elif references and one.name in exports:
-            yield Said(one.at, "reference", one.name, one.name, (("by", "offered"),))
+            yield BridgeEnd(one.at, "reference", one.name, one.name, (("by", "offered"),))

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import Said
+from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.python_operators import Spaces
-from concordance.extract.rule_context import PYTHON, Look
+from concordance.extract.rule_context import PYTHON, RuleContext
 
 LANGUAGES = PYTHON
 WORDS = (b"torch.ops.", b"aten.", b"torch.ops import", b"torch._ops.ops.")
 _LOADING = frozenset(("load_library", "loaded_libraries", "import_module"))
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """The operators that a file names; of methods that are called on one, the operator."""
     spaces, names = Spaces(look), look.draft.ends
     for match in spaces.written.finditer(look.data):
@@ -26,4 +26,4 @@ def ends(look: Look) -> Iterator[Said]:
         found = spaces.named(written)
         if found and match.start(1) in names and match[1].decode() not in _LOADING:
             called = look.data[match.end() : match.end() + 1] == b"("
-            yield Said(at, "calls" if called else "names", found[0].name, written)
+            yield BridgeEnd(at, "calls" if called else "names", found[0].name, written)

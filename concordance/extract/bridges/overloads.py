@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Kind
-from concordance.extract.bridge_ends import Said
-from concordance.extract.rule_context import C_FAMILY, Look
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.rule_context import C_FAMILY, RuleContext
 
 LANGUAGES = C_FAMILY
 WORDS = (b"Tensor",)
 _KERNELS = ("Tensor", "Scalar", "ArrayRef")
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """The overloads that a file defines, and functions of tensors, which may have overloads in other files."""
     found: dict[str, list[tuple[int, str]]] = {}
     for one in look.draft.definitions:
@@ -26,4 +26,4 @@ def ends(look: Look) -> Iterator[Said]:
     for name, overloads in found.items():
         for number, (at, types) in enumerate(overloads):
             if len(overloads) > 1 or any(word in types for word in _KERNELS):
-                yield Said(at, "takes", name, types, (("number", str(number)),))
+                yield BridgeEnd(at, "takes", name, types, (("number", str(number)),))

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import Said
+from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.cfamily.tokens import Tokens
 from concordance.extract.registrations import ANY, calls, given
-from concordance.extract.rule_context import C_FAMILY, Look
+from concordance.extract.rule_context import C_FAMILY, RuleContext
 
 LANGUAGES = C_FAMILY
 _BLOCKS = (b"TORCH_LIBRARY", b"RegisterOperators")
@@ -25,7 +25,7 @@ _HANDS_ON = re.compile(r"\.impl\s*\(|\b[A-Z][A-Z0-9_]{3,}\s*\(")
 SPLIT = "\x1f"  # between the arguments of a macro
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """The operators that a file registers, and their kernels."""
     data = look.data
     if b".impl(#" in data:
@@ -40,17 +40,17 @@ def ends(look: Look) -> Iterator[Said]:
     yield from _registered(Tokens(bytes(before) + data[first:]), b"RegisterOperators" in data)
 
 
-def _macros(look: Look) -> Iterator[Said]:
+def _macros(look: RuleContext) -> Iterator[BridgeEnd]:
     """The macros that register, or that use others, which may."""
     for match in _DEFINE.finditer(look.data):
         text = look.source.slice(match.start(), match.end())
         macro = _MACRO.match(text.replace("\\\r\n", "\n").replace("\\\n", "\n"))
         if macro is not None and _HANDS_ON.search(macro[3]):
             at = match.start() + text.index(macro[1])
-            yield Said(at, "macro", macro[1], " ".join(macro[3].split()), (("parameters", macro[2]),))
+            yield BridgeEnd(at, "macro", macro[1], " ".join(macro[3].split()), (("parameters", macro[2]),))
 
 
-def _registered(tokens: Tokens, older: bool) -> Iterator[Said]:
+def _registered(tokens: Tokens, older: bool) -> Iterator[BridgeEnd]:
     for place, text in enumerate(tokens.text):
         if tokens.kind[place] != "name" or not tokens.is_(place + 1, "("):
             continue
@@ -60,7 +60,7 @@ def _registered(tokens: Tokens, older: bool) -> Iterator[Said]:
             yield from given(tokens, tokens.within(place + 1), "", ANY, True)
 
 
-def _block(tokens: Tokens, place: int) -> Iterator[Said]:
+def _block(tokens: Tokens, place: int) -> Iterator[BridgeEnd]:
     named = [" ".join(tokens.text[start:end]) for start, end in tokens.within(place + 1)]
     opened = tokens.closed(place + 1)
     if len(named) < 2 or not tokens.is_(opened, "{") or not all(named):
@@ -73,4 +73,4 @@ def _block(tokens: Tokens, place: int) -> Iterator[Said]:
         if _NAME.fullmatch(tokens.text[at]) and tokens.is_(at + 1, "(") and tokens.text[at - 1] in ("{", ";", ")", "}"):
             arguments = SPLIT.join(" ".join(tokens.text[start:end]) for start, end in tokens.within(at + 1))
             more = (("space", named[0]), ("key", key), ("holder", named[-1]))
-            yield Said(tokens.at[at], "uses", tokens.text[at], arguments, more)
+            yield BridgeEnd(tokens.at[at], "uses", tokens.text[at], arguments, more)

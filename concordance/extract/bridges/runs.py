@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from concordance.base.model import Kind
-from concordance.extract.bridge_ends import Said
-from concordance.extract.rule_context import Look
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.rule_context import RuleContext
 
 _TOKEN = re.compile(
     rb"(?P<joint>\\\r?\n)|(?P<comment>(?<![^\s])#[^\n]*)|(?P<stop>&&|\|\||[;|&\n`()]|\$\(|(?<!\$)\{(?=\s))"
@@ -63,7 +63,7 @@ _NEAR = 1500  # bytes before a command in which the folder may have been changed
 _TEXT = re.compile(rb'"((?:[^"\\]|\\(?s:.)|\\\Z)*+)(?:"|\Z)')
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """What a file runs."""
     seen = set()
     for one in _READERS[look.language](look):
@@ -71,14 +71,14 @@ def ends(look: Look) -> Iterator[Said]:
             seen.add(one.at)
             moved = _MOVES.search(look.data, max(0, one.at - _NEAR), one.at) is not None
             more = (("is", "module"),) if one.is_module else (("after", "cd"),) if moved else ()
-            yield Said(one.at, "runs", one.word, one.word, more)
+            yield BridgeEnd(one.at, "runs", one.word, one.word, more)
 
 
-def _shell(look: Look) -> Iterator[Run]:
+def _shell(look: RuleContext) -> Iterator[Run]:
     yield from runs(look.data, 0, len(look.data))
 
 
-def _yaml(look: Look) -> Iterator[Run]:
+def _yaml(look: RuleContext) -> Iterator[Run]:
     """The values of keys that hold commands."""
     for one in look.draft.definitions:
         if one.kind == Kind.KEY and one.name in _KEYS:
@@ -98,7 +98,7 @@ def _lines(data: bytes, start: int, end: int) -> Iterator[Run]:
         yield from runs(data, at, stop)
 
 
-def _dockerfile(look: Look) -> Iterator[Run]:
+def _dockerfile(look: RuleContext) -> Iterator[Run]:
     for match in _INSTRUCTION.finditer(look.data):
         start, end = match.span("rest")
         options = _OPTIONS.match(look.data, start, end)
@@ -110,21 +110,21 @@ def _dockerfile(look: Look) -> Iterator[Run]:
             yield from runs(look.data, start, end)
 
 
-def _make(look: Look) -> Iterator[Run]:
+def _make(look: RuleContext) -> Iterator[Run]:
     for match in _RECIPE.finditer(look.data):
         yield from runs(look.data, *match.span("rest"))
     for match in _SHELL.finditer(look.data):
         yield from runs(look.data, *match.span(1))
 
 
-def _json(look: Look) -> Iterator[Run]:
+def _json(look: RuleContext) -> Iterator[Run]:
     """The commands in `scripts`."""
     for holder in (one for one in look.draft.definitions if one.kind == Kind.KEY and one.name in _SCRIPTS):
         for match in re.compile(rb':\s*"((?:[^"\\]|\\.)*)"').finditer(look.data, holder.at, holder.end):
             yield from runs(look.data, *match.span(1))
 
 
-def _settings(look: Look) -> Iterator[Run]:
+def _settings(look: RuleContext) -> Iterator[Run]:
     """The commands of tox and of tools that have settings like it."""
     for one in look.draft.definitions:
         if one.kind == Kind.KEY and one.name in _KEYS:
@@ -132,13 +132,13 @@ def _settings(look: Look) -> Iterator[Run]:
             yield from runs(look.data, start, one.end) if start else ()
 
 
-def _cmake(look: Look) -> Iterator[Run]:
+def _cmake(look: RuleContext) -> Iterator[Run]:
     for match in _CMAKE.finditer(look.data):
         rest = match["rest"].replace(b"\n", b" ").replace(b"\r", b" ")
         yield from (one._replace(at=match.start("rest") + one.at) for one in runs(rest, 0, len(rest)))
 
 
-def _python(look: Look) -> Iterator[Run]:
+def _python(look: RuleContext) -> Iterator[Run]:
     """The programs that a program starts, where their names are written out."""
     for match in _STARTED.finditer(look.data):
         words: list[tuple[int, str]] = []

@@ -9,18 +9,18 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Kind
-from concordance.extract.bridge_ends import Said
-from concordance.extract.rule_context import C_FAMILY, Look
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.rule_context import C_FAMILY, RuleContext
 
 LANGUAGES = C_FAMILY
 WORDS = (b"TORCH_IMPL_FUNC", b"_META_FUNC")
 _MADE = re.compile(r"TORCH_(?:PRECOMPUTE_)?(IMPL|META)_FUNC2?\s*\(\s*(\w+)\s*(?:,\s*(\w+)\s*)?\)")
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """The structured kernels of a file, and what checks for them."""
     for one in look.draft.definitions:
         match = _MADE.fullmatch(one.name) if one.kind == Kind.FUNCTION else None
         if match is not None:
             name = "_".join(part for part in match.groups()[1:] if part)
-            yield Said(one.at, "implements" if match[1] == "IMPL" else "checks", name, one.name)
+            yield BridgeEnd(one.at, "implements" if match[1] == "IMPL" else "checks", name, one.name)

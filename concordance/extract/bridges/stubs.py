@@ -10,8 +10,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import Said
-from concordance.extract.rule_context import C_FAMILY, Look
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.rule_context import C_FAMILY, RuleContext
 
 LANGUAGES = C_FAMILY
 WORDS = (b"_DISPATCH(", b"_stub")
@@ -30,7 +30,7 @@ _ARCHITECTURES = ("ARCH", "AVX2", "AVX512", "VSX", "ZVECTOR", "ALL_CPU")
 _DIRECTIVE = re.compile(rb"^[ \t]*#[^\n]*(?:\\\n[^\n]*)*", re.M)
 
 
-def ends(look: Look) -> Iterator[Said]:
+def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """The stubs that a file declares, defines, fills or calls."""
     data, names = look.data, look.draft.ends
     blank = _Stretches([(match.start(), match.end()) for match in _DIRECTIVE.finditer(data)])
@@ -44,7 +44,7 @@ def ends(look: Look) -> Iterator[Said]:
     for at, within, name in (*_by_device(data), *_by_name(data)):
         if at not in taken and at in names and at not in blank:
             taken.add(at)
-            yield Said(at, "calls", name.decode(), "", (("within", within.decode()),))
+            yield BridgeEnd(at, "calls", name.decode(), "", (("within", within.decode()),))
 
 
 def _by_device(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
@@ -65,7 +65,7 @@ def _by_name(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
             yield start + name.start(2), name[1], name[2]
 
 
-def _macro(match: re.Match[bytes]) -> Iterator[Said]:
+def _macro(match: re.Match[bytes]) -> Iterator[BridgeEnd]:
     kind, device = match[1].decode().lower(), (match[2] or b"").decode()
     parts, at = match[3].split(b","), match.start(3)
     if device.startswith("NO_") or len(match[3]) > _LONGEST:
@@ -73,13 +73,13 @@ def _macro(match: re.Match[bytes]) -> Iterator[Said]:
     if kind == "declare":
         name = _NAME.search(parts[-1])
         if name and len(parts) > 1:
-            yield Said(at + match[3].rindex(b",") + 1 + name.start(2), "declares", name[2].decode())
+            yield BridgeEnd(at + match[3].rindex(b",") + 1 + name.start(2), "declares", name[2].decode())
         return
     name = _NAME.search(parts[0])
     if name is None:
         return
     if kind == "define":
-        yield Said(at + name.start(2), "defines", name[2].decode())
+        yield BridgeEnd(at + name.start(2), "defines", name[2].decode())
         return
     written = parts[-1]
     kernel = _KERNEL.match(written)
@@ -87,7 +87,7 @@ def _macro(match: re.Match[bytes]) -> Iterator[Said]:
         key = "CPU" if device in _ARCHITECTURES else device
         start = at + match[3].rindex(b",") + 1 + kernel.start(1)
         more = (("key", key), ("within", name[1].decode().replace(" ", "")))
-        yield Said(start, "registers", name[2].decode(), kernel[1].decode(), more)
+        yield BridgeEnd(start, "registers", name[2].decode(), kernel[1].decode(), more)
 
 
 class _Stretches:

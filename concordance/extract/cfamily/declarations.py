@@ -13,7 +13,15 @@ from collections.abc import Callable
 from tree_sitter import Node
 
 from concordance.base.model import Kind
-from concordance.extract.cfamily.declarators import SPECIFIERS, Context, Declared, Level, conversion, parameters, unwrap
+from concordance.extract.cfamily.declarators import (
+    SPECIFIERS,
+    DeclarationContext,
+    DeclaredName,
+    Level,
+    conversion,
+    parameters,
+    unwrap,
+)
 from concordance.extract.draft import Definition
 from concordance.extract.trees import one_line
 
@@ -34,12 +42,14 @@ from concordance.extract.trees import one_line
 _ENUM_CLASS = re.compile(rb"enum\s+(?:class|struct)\b")
 
 
-class Classes(Level):
+class TypeDeclarations(Level):
     """The part of the walk that knows types."""
 
     __slots__ = ()
 
-    def _specifier(self, node: Node, outer: Node, context: Context, alone: bool = False, alias: str = "") -> None:
+    def _specifier(
+        self, node: Node, outer: Node, context: DeclarationContext, alone: bool = False, alias: str = ""
+    ) -> None:
         """A class, struct, union or enum; `outer` is the declaration that it is part of."""
         self.seen.add(node.start_byte)
         body = node.child_by_field_name("body")
@@ -69,7 +79,7 @@ class Classes(Level):
         elif body is not None:
             self._members(body, declared.name if declared else alias or context.owner or "?", kind, context)
 
-    def _open(self, definition: Definition, declared: Declared) -> None:
+    def _open(self, definition: Definition, declared: DeclaredName) -> None:
         """A template's parameters stand before its name, in its scope; the name itself does not."""
         definition.opens = (definition.start, definition.end)
         self.draft.holes.append((declared.outer, declared.end))
@@ -82,16 +92,18 @@ class Classes(Level):
                 bases += [one_line(part) for part in _split(words) if part.strip()]
         return tuple(bases)
 
-    def _members(self, body: Node, owner: str, kind: str, context: Context) -> None:
+    def _members(self, body: Node, owner: str, kind: str, context: DeclarationContext) -> None:
         access = "private" if kind == Kind.CLASS else context.access if owner == context.owner else ""
         for child in body.named_children:
             if child.type == "access_specifier":
                 said = self.draft.source.slice(child.start_byte, child.end_byte).rstrip(": \t")
                 access = "" if said == "public" else said
             else:
-                self.stack.append((child, Context(owner, access, hidden=context.hidden, broken=context.broken)))
+                self.stack.append(
+                    (child, DeclarationContext(owner, access, hidden=context.hidden, broken=context.broken))
+                )
 
-    def _enumerators(self, body: Node, context: Context) -> None:
+    def _enumerators(self, body: Node, context: DeclarationContext) -> None:
         source = self.draft.source
         pending = list(body.named_children)
         while pending:
@@ -106,7 +118,7 @@ class Classes(Level):
             elif node.type.startswith("preproc_"):
                 pending.extend(node.named_children)
 
-    def _typedef(self, node: Node, context: Context) -> None:
+    def _typedef(self, node: Node, context: DeclarationContext) -> None:
         self.seen.add(node.start_byte)
         declarators = node.children_by_field_name("declarator")
         kind = node.child_by_field_name("type")
@@ -135,7 +147,7 @@ class Classes(Level):
             elif definition is not None:
                 definition.signature = self._head(node.start_byte, node.end_byte)
 
-    def _alias(self, node: Node, context: Context) -> None:
+    def _alias(self, node: Node, context: DeclarationContext) -> None:
         self.seen.add(node.start_byte)
         name = node.child_by_field_name("name")
         if name is not None:
@@ -176,12 +188,12 @@ _CONSTANT = re.compile(rb"\b(?:constexpr|constinit)\b|\bconst\b[^*&]*$|[*]\s*con
 _LINKAGE = 'extern "C"'
 
 
-class Functions(Classes):
+class Functions(TypeDeclarations):
     """The part of the walk that knows functions and variables."""
 
     __slots__ = ()
 
-    def _function(self, node: Node, context: Context) -> None:
+    def _function(self, node: Node, context: DeclarationContext) -> None:
         body = node.child_by_field_name("body")
         if body is not None:
             self.bodies.add(body.start_byte)
@@ -208,24 +220,24 @@ class Functions(Classes):
             pure = any(child.type == "pure_virtual_clause" for child in node.named_children)
             self._callable(node, conversion(self.draft.source, kind, declared), context, end, declaration=pure)
 
-    def _hidden_class(self, node: Node, kind: Node, declared: Declared, context: Context) -> None:
+    def _hidden_class(self, node: Node, kind: Node, declared: DeclaredName, context: DeclarationContext) -> None:
         """`class UNKNOWN Name {`, which the grammar takes for a function."""
         body = node.child_by_field_name("body")
         end = body.start_byte if body is not None else node.end_byte
         head = self._head(self._start(node, context), end)
         self._define(SPECIFIERS[kind.type], declared.name, declared.at, node, context, signature=head)
 
-    def _is_call(self, declared: Declared, context: Context) -> bool:
+    def _is_call(self, declared: DeclaredName, context: DeclarationContext) -> bool:
         """Whether something without a type is a macro's call, and no constructor or old function of C."""
         if declared.within or not declared.plain or declared.name == context.owner:
             return False
         return not (self.plain_c and declared.name.islower())
 
-    def _by_macros(self, kind: Node, declared: Declared) -> bool:
+    def _by_macros(self, kind: Node, declared: DeclaredName) -> bool:
         """Two macro calls in a row, which the grammar takes for a type and a function."""
         return kind.type == "macro_type_specifier" and declared.name.isupper()
 
-    def _made_by_macro(self, node: Node, declared: Declared, context: Context, end: int) -> None:
+    def _made_by_macro(self, node: Node, declared: DeclaredName, context: DeclarationContext, end: int) -> None:
         """`TEST(Suite, name) {`: what it defines is known to the macro alone, so it is named as it is written."""
         function = declared.function
         listed = function.child_by_field_name("parameters") if function is not None else None
@@ -234,7 +246,9 @@ class Functions(Classes):
         inner = context._replace(start=declared.at)
         self._define(Kind.FUNCTION, words, declared.at, node, inner, signature=words, occurs=False)
 
-    def _callable(self, node: Node, declared: Declared, context: Context, end: int, declaration: bool) -> None:
+    def _callable(
+        self, node: Node, declared: DeclaredName, context: DeclarationContext, end: int, declaration: bool
+    ) -> None:
         source = self.draft.source
         start = self._start(node, context)
         function = declared.function
@@ -279,7 +293,7 @@ class Functions(Classes):
                 return one_line(said.lstrip().removeprefix("->"))
         return one_line(_MODIFIER.sub("", _NOISE.sub("", words))).rstrip(" (")
 
-    def _declaration(self, node: Node, context: Context) -> None:
+    def _declaration(self, node: Node, context: DeclarationContext) -> None:
         """Variables, fields, prototypes, and types declared on the way."""
         kind = node.child_by_field_name("type")
         declarators = node.children_by_field_name("declarator")
@@ -303,7 +317,13 @@ class Functions(Classes):
                 self._variable(node, kind, declarators, place, declared, context)
 
     def _variable(
-        self, node: Node, kind: Node | None, declarators: list[Node], place: int, declared: Declared, context: Context
+        self,
+        node: Node,
+        kind: Node | None,
+        declarators: list[Node],
+        place: int,
+        declared: DeclaredName,
+        context: DeclarationContext,
     ) -> None:
         source = self.draft.source
         declarator = declarators[place]
@@ -334,21 +354,21 @@ class Functions(Classes):
 # ---
 
 
-class Walk(Functions):
+class DeclarationWalk(Functions):
     """One walk over one tree."""
 
     __slots__ = ()
 
     def run(self, root: Node) -> None:
         """Visits everything that can be declared under a node."""
-        self.stack.append((root, Context()))
+        self.stack.append((root, DeclarationContext()))
         self._drain()
 
     def run_local(self, nodes: list[Node]) -> None:
         """Visits types that functions declare for themselves."""
         for node in sorted(nodes, key=lambda n: n.start_byte):  # captures come in no fixed order; the outer first
             if node.start_byte not in self.seen:
-                self.stack.append((node, Context()))
+                self.stack.append((node, DeclarationContext()))
                 self._drain()
 
     def _drain(self) -> None:
@@ -364,7 +384,7 @@ class Walk(Functions):
             elif kind in _TRANSPARENT:
                 self._inside(node, context)
 
-    def _namespace(self, node: Node, context: Context) -> None:
+    def _namespace(self, node: Node, context: DeclarationContext) -> None:
         name = node.child_by_field_name("name")
         body = node.child_by_field_name("body")
         head = self._head(node.start_byte, body.start_byte if body is not None else node.end_byte)
@@ -379,13 +399,13 @@ class Walk(Functions):
             modifiers = ("inline",) if head.startswith("inline") else ()
             for place, part in enumerate(parts):
                 start = context.start if place == 0 else part.start_byte
-                inner = Context(context.owner, context.access, start, hidden=hidden)
+                inner = DeclarationContext(context.owner, context.access, start, hidden=hidden)
                 text = self.draft.source.slice(part.start_byte, part.end_byte)
                 self._define(Kind.NAMESPACE, text, part.start_byte, node, inner, signature=head, modifiers=modifiers)
         if body is not None:
-            self._inside(body, Context(linkage=context.linkage, hidden=hidden, broken=context.broken))
+            self._inside(body, DeclarationContext(linkage=context.linkage, hidden=hidden, broken=context.broken))
 
-    def _alias_namespace(self, node: Node, context: Context) -> None:
+    def _alias_namespace(self, node: Node, context: DeclarationContext) -> None:
         name = node.child_by_field_name("name")
         if name is not None:
             text = self.draft.source.slice(name.start_byte, name.end_byte)
@@ -400,7 +420,7 @@ class Walk(Functions):
                 opens=(at, at),
             )
 
-    def _linkage(self, node: Node, context: Context) -> None:
+    def _linkage(self, node: Node, context: DeclarationContext) -> None:
         body = node.child_by_field_name("body")
         if body is None:
             return
@@ -411,11 +431,11 @@ class Walk(Functions):
         else:
             self.stack.append((body, inner))
 
-    def _template(self, node: Node, context: Context) -> None:
+    def _template(self, node: Node, context: DeclarationContext) -> None:
         inner = context._replace(start=self._start(node, context))
         self.stack.extend((child, inner) for child in node.named_children if child.type != "template_parameter_list")
 
-    def _friend(self, node: Node, context: Context) -> None:
+    def _friend(self, node: Node, context: DeclarationContext) -> None:
         inner = context._replace(owner="", access="", start=self._start(node, context), friend=True)
         self.stack.extend((c, inner) for c in node.named_children if c.type in ("declaration", "function_definition"))
 
@@ -437,18 +457,18 @@ _TRANSPARENT = frozenset((
     "translation_unit", "declaration_list", "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif",
     "preproc_elifdef", "field_declaration_list",
 ))  # fmt: skip
-_VISITS: dict[str, Callable[[Walk, Node, Context], None]] = {
-    "namespace_definition": Walk._namespace,
-    "namespace_alias_definition": Walk._alias_namespace,
-    "linkage_specification": Walk._linkage,
-    "template_declaration": Walk._template,
-    "friend_declaration": Walk._friend,
-    "type_definition": Walk._typedef,
-    "alias_declaration": Walk._alias,
-    "concept_definition": Walk._alias,
-    "function_definition": Walk._function,
-    "inline_method_definition": Walk._function,
-    "declaration": Walk._declaration,
-    "field_declaration": Walk._declaration,
-    "ERROR": Walk._error,
+_VISITS: dict[str, Callable[[DeclarationWalk, Node, DeclarationContext], None]] = {
+    "namespace_definition": DeclarationWalk._namespace,
+    "namespace_alias_definition": DeclarationWalk._alias_namespace,
+    "linkage_specification": DeclarationWalk._linkage,
+    "template_declaration": DeclarationWalk._template,
+    "friend_declaration": DeclarationWalk._friend,
+    "type_definition": DeclarationWalk._typedef,
+    "alias_declaration": DeclarationWalk._alias,
+    "concept_definition": DeclarationWalk._alias,
+    "function_definition": DeclarationWalk._function,
+    "inline_method_definition": DeclarationWalk._function,
+    "declaration": DeclarationWalk._declaration,
+    "field_declaration": DeclarationWalk._declaration,
+    "ERROR": DeclarationWalk._error,
 }

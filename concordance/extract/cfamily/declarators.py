@@ -1,6 +1,6 @@
 """Takes a C-family declarator apart: the name in its middle, what is written before it, what it makes.
 
-In: the node behind a declaration's type. Out: `Declared`. C writes types around names, so the name of
+In: the node behind a declaration's type. Out: `DeclaredName`. C writes types around names, so the name of
 `int (*table[3])(void)` is found by peeling; the peel next to the name says whether it is a function.
 """
 
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Parameter
-from concordance.extract.cfamily.directives import Lines
+from concordance.extract.cfamily.directives import ScannedLines
 from concordance.extract.cfamily.macros import KEYWORDS, Blanked
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
@@ -38,7 +38,7 @@ _ARGUMENTS = re.compile(r"<.*>", re.S)
 
 
 @dataclass(slots=True)
-class Declared:
+class DeclaredName:
     """One declared name."""
 
     name: str
@@ -50,7 +50,7 @@ class Declared:
     plain: bool  # whether the name is a plain identifier
 
 
-def unwrap(source: Source, node: Node | None) -> Declared | None:
+def unwrap(source: Source, node: Node | None) -> DeclaredName | None:
     """The name inside a declarator, or None where there is none."""
     function: Node | None = None
     nearest = ""  # the peel next to what is looked at
@@ -76,7 +76,7 @@ def unwrap(source: Source, node: Node | None) -> Declared | None:
     return None
 
 
-def _named(source: Source, node: Node, function: Node | None) -> Declared | None:
+def _named(source: Source, node: Node, function: Node | None) -> DeclaredName | None:
     outer = node.start_byte
     within: list[str] = []
     while node.type == "qualified_identifier":
@@ -115,7 +115,7 @@ def _named(source: Source, node: Node, function: Node | None) -> Declared | None
         name = _operator(source.slice(at, end))
     else:
         name = _SPACES.sub("", source.slice(at, end))
-    return Declared(name, at, end, tuple(part for part in within if part), outer, function, plain) if name else None
+    return DeclaredName(name, at, end, tuple(part for part in within if part), outer, function, plain) if name else None
 
 
 def _bare(source: Source, node: Node) -> str:
@@ -167,7 +167,7 @@ def _parameter(source: Source, node: Node) -> Parameter:
     return Parameter(declared.name, kind, one_line(before + after), value)
 
 
-def conversion(source: Source, kind: Node | None, declared: Declared) -> Declared:
+def conversion(source: Source, kind: Node | None, declared: DeclaredName) -> DeclaredName:
     """`inline A::operator bool()`, where the grammar takes `A::operator` for the type and `bool` for the name."""
     if kind is None or kind.type != "qualified_identifier" or not source.data[: kind.end_byte].endswith(b"::operator"):
         return declared
@@ -175,7 +175,7 @@ def conversion(source: Source, kind: Node | None, declared: Declared) -> Declare
     scopes = source.slice(kind.start_byte, at)
     within = tuple(_SPACES.sub("", part) for part in _ARGUMENTS.sub("", scopes).split("::") if part.strip())
     name = one_line(source.slice(at, declared.end))
-    return Declared(name, at, declared.end, within, kind.start_byte, declared.function, False)
+    return DeclaredName(name, at, declared.end, within, kind.start_byte, declared.function, False)
 
 
 # ---
@@ -186,7 +186,7 @@ def conversion(source: Source, kind: Node | None, declared: Declared) -> Declare
 # build on it, in this order.
 
 
-class Context(NamedTuple):
+class DeclarationContext(NamedTuple):
     """What stands around a declaration."""
 
     owner: str = ""  # the class whose body it is in
@@ -197,7 +197,7 @@ class Context(NamedTuple):
     broken: bool = False  # inside a stretch that the parser gave up on
     friend: bool = False
 
-    def inner(self) -> Context:
+    def inner(self) -> DeclarationContext:
         """The same for a part of the declaration: without its start."""
         return self._replace(start=-1)
 
@@ -207,21 +207,23 @@ class Level:
     """The state of one walk over one tree."""
 
     draft: Draft
-    lines: Lines
+    lines: ScannedLines
     blanked: Blanked
     plain_c: bool
-    stack: list[tuple[Node, Context]] = field(default_factory=list)
+    stack: list[tuple[Node, DeclarationContext]] = field(default_factory=list)
     bodies: set[int] = field(default_factory=set)  # where functions' bodies start: no scopes of their own
     seen: set[int] = field(default_factory=set)  # where types start that were met as declarations
 
-    def _inside(self, node: Node, context: Context) -> None:
+    def _inside(self, node: Node, context: DeclarationContext) -> None:
         self.stack.extend((child, context) for child in node.named_children)
 
-    def _error(self, node: Node, context: Context) -> None:
+    def _error(self, node: Node, context: DeclarationContext) -> None:
         broken = context._replace(start=-1, broken=True)
         self.stack.extend((child, broken) for child in node.named_children)
 
-    def _define(self, kind: str, name: str, at: int, node: Node, context: Context, **more: object) -> Definition | None:
+    def _define(
+        self, kind: str, name: str, at: int, node: Node, context: DeclarationContext, **more: object
+    ) -> Definition | None:
         start = self._start(node, context)
         end = more.pop("end", node.end_byte)
         if name in _WORDS:
@@ -236,7 +238,7 @@ class Level:
             definition.modifiers = (context.access, *definition.modifiers)
         return definition
 
-    def _start(self, node: Node, context: Context) -> int:
+    def _start(self, node: Node, context: DeclarationContext) -> int:
         """Where a declaration starts, the macros before it that the parser did not see included."""
         start = context.start if context.start >= 0 else node.start_byte
         specifiers = self.blanked.specifiers

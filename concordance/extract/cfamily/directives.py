@@ -1,6 +1,6 @@
 """The layer of a C-family file that no grammar is needed for: comments, texts, `#` lines.
 
-In: bytes. Out: `Lines`: where the comments and the quoted texts are, every preprocessor line, and
+In: bytes. Out: `ScannedLines`: where the comments and the quoted texts are, every preprocessor line, and
 the conditional groups that they form. It is read before parsing and holds whatever the parser makes
 of the rest, so macros, includes and conditions are exact even where the syntax is broken.
 """
@@ -41,7 +41,7 @@ class Directive:
 
 
 @dataclass(slots=True)
-class Group:
+class ConditionalGroup:
     """`#if` to `#endif`: its lines in order, `#endif` included where there is one."""
 
     lines: list[Directive]
@@ -55,14 +55,14 @@ class Group:
 
 
 @dataclass(slots=True)
-class Lines:
+class ScannedLines:
     """What a scan of a file gives."""
 
     data: bytes
     comments: list[tuple[int, int]] = field(default_factory=list)
     quoted: list[tuple[int, int]] = field(default_factory=list)
     directives: list[Directive] = field(default_factory=list)
-    groups: list[Group] = field(default_factory=list)  # in order of their first lines
+    groups: list[ConditionalGroup] = field(default_factory=list)  # in order of their first lines
     dead: list[tuple[int, int]] = field(default_factory=list)  # text under `#if 0`: not code
     _skips: list[int] = field(default_factory=list)
     _edges: list[int] = field(default_factory=list)
@@ -82,9 +82,9 @@ class Lines:
         return any(start <= at < end for start, end in self.dead)
 
 
-def scan(data: bytes) -> Lines:
+def scan(data: bytes) -> ScannedLines:
     """Finds the pieces of a file."""
-    lines = Lines(data)
+    lines = ScannedLines(data)
     skips = lines._skips
     for match in _PIECES.finditer(data):
         start, end = match.span()
@@ -107,7 +107,7 @@ def scan(data: bytes) -> Lines:
     return lines
 
 
-def _comments_inside(lines: Lines, start: int, end: int) -> None:
+def _comments_inside(lines: ScannedLines, start: int, end: int) -> None:
     for match in _INNER_COMMENT.finditer(lines.data, start, end):
         if match[1]:
             lines.comments.append(match.span(1))
@@ -122,14 +122,14 @@ def words(data: bytes, line: Directive) -> str:
     return f"#{line.word.decode('ascii', 'replace')} {said}".strip()
 
 
-def _group(lines: Lines) -> None:
+def _group(lines: ScannedLines) -> None:
     data = lines.data
-    around: list[Group] = []
+    around: list[ConditionalGroup] = []
     conditions: list[str] = []
     edges: list[tuple[int, str]] = []
     for place, line in enumerate(lines.directives):
         if line.word in _OPENING:
-            group = Group([line])
+            group = ConditionalGroup([line])
             around.append(group)
             lines.groups.append(group)
             group.guard = _is_guard(lines, place)
@@ -154,7 +154,7 @@ def _group(lines: Lines) -> None:
     _find_dead(lines)
 
 
-def _is_guard(lines: Lines, place: int) -> bool:
+def _is_guard(lines: ScannedLines, place: int) -> bool:
     """Whether a group is a header's guard: `#ifndef X` and `#define X` before any other line."""
     if place + 1 >= len(lines.directives) or any(
         before.word not in (b"pragma", b"if", b"ifndef") for before in lines.directives[:place][:4]
@@ -179,7 +179,7 @@ def _is_guard(lines: Lines, place: int) -> bool:
     )  # fmt: skip
 
 
-def _find_dead(lines: Lines) -> None:
+def _find_dead(lines: ScannedLines) -> None:
     size = len(lines.data)
     for group in lines.groups:
         if group.lines[0].word == b"if" and words(lines.data, group.lines[0]) == "#if 0":

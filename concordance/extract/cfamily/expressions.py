@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from concordance.base.model import Op
-from concordance.extract.flow import Weave
+from concordance.extract.flow import FlowBuilder
 
 NAME, MEMBER, CALL, ITEM, EACH, PART = (int(op) for op in (Op.NAME, Op.MEMBER, Op.CALL, Op.ITEM, Op.EACH, Op.PART))
 OF_TYPE, PAIR, LOOKUP = int(Op.OF_TYPE), int(Op.PAIR), int(Op.LOOKUP)
@@ -106,10 +106,10 @@ def closing(data: bytes, start: int, left: int, right: int) -> int:
     return -1
 
 
-class Values:
+class CExpressions:
     """Builds the values of one file."""
 
-    def __init__(self, woven: Weave, data: bytes, calls: Calls) -> None:
+    def __init__(self, woven: FlowBuilder, data: bytes, calls: Calls) -> None:
         self.woven, self.data, self.calls = woven, data, calls
         self.expression = woven.expression
         self.depth = 0

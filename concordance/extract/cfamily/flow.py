@@ -32,12 +32,12 @@ from concordance.extract.cfamily.expressions import (
     OF_TYPE,
     PART,
     Calls,
-    Values,
+    CExpressions,
     bare,
     opening,
 )
 from concordance.extract.draft import CODE, Draft
-from concordance.extract.flow import Weave
+from concordance.extract.flow import FlowBuilder
 
 _SYMBOL, _PARAMETER, _CAST = int(Op.SYMBOL), int(Op.PARAMETER), int(Op.CAST)
 _CALLED, _WRITTEN, _TYPE, _FIRST_USE = CODE[Role.CALL], CODE[Role.WRITE], CODE[Role.TYPE], CODE[Role.CALL]
@@ -53,17 +53,17 @@ _TAGS = (b"struct ", b"union ", b"enum ", b"class ")
 _LONGEST = 400  # bytes between a type and the name it is declared for
 
 
-def weave(draft: Draft, woven: Weave, lists: list[tuple[int, int, int]]) -> None:
+def weave(draft: Draft, woven: FlowBuilder, lists: list[tuple[int, int, int]]) -> None:
     """Gives a file its flow; `lists` are the arguments of its calls: start, end, number."""
     _CFlow(draft, woven, lists).run()
 
 
 class _CFlow:
-    def __init__(self, draft: Draft, woven: Weave, lists: list[tuple[int, int, int]]) -> None:
+    def __init__(self, draft: Draft, woven: FlowBuilder, lists: list[tuple[int, int, int]]) -> None:
         self.draft, self.woven = draft, woven
         self.data = draft.source.data
         self.calls = Calls(self.data, lists)
-        self.values = Values(woven, self.data, self.calls)
+        self.values = CExpressions(woven, self.data, self.calls)
         self.within = {d.place: d.within for d in draft.definitions if d.within}
         self.classes = {d.end: d.place for d in draft.definitions if d.kind in _CLASSES}  # by where they end
         self.using = self._directives()

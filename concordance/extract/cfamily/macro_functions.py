@@ -47,7 +47,7 @@ def enter(draft: Draft) -> None:
     macros = _macros(data)
     if not any("{" in macro.body for macro in macros.values()):
         return
-    inside, filling = _Outside(draft), Filling(macros)
+    inside, filling = _Outside(draft), MacroExpander(macros)
     names = b"|".join(re.escape(name.encode()) for name in sorted(macros))
     for match in re.finditer(rb"(?m)^[ \t]*(" + names + rb")[ \t]*\(", data):
         at = match.start(1)
@@ -114,7 +114,7 @@ def _arguments(text: str) -> tuple[list[str], int] | None:
     return None
 
 
-class Filling:
+class MacroExpander:
     """Fills macros in, as long as what comes out is no longer than any real file needs it to be."""
 
     def __init__(self, macros: dict[str, Macro], room: int = _ROOM) -> None:

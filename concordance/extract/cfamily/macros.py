@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from concordance.extract.cfamily.directives import Lines
+from concordance.extract.cfamily.directives import ScannedLines
 
 _TO_SPACE = bytes(c if c in b"\n\r" else 32 for c in range(256))
 _WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
@@ -258,7 +258,7 @@ class Blanked:
         self.data[at : at + len(what)] = what
 
 
-def closing(lines: Lines, at: int, limit: int = 200_000) -> int:
+def closing(lines: ScannedLines, at: int, limit: int = 200_000) -> int:
     """Behind the bracket that closes the one at an offset; -1 where none does."""
     depth = 0
     for match in _BRACKET.finditer(lines.data, at, at + limit):
@@ -269,7 +269,7 @@ def closing(lines: Lines, at: int, limit: int = 200_000) -> int:
     return -1
 
 
-def blank_macros(lines: Lines, macros: Macros) -> Blanked:
+def blank_macros(lines: ScannedLines, macros: Macros) -> Blanked:
     """A file without the macros that are known to stand in the parser's way."""
     result = Blanked(bytearray(lines.data))
     for start, end in lines.dead:
@@ -306,7 +306,7 @@ def blank_macros(lines: Lines, macros: Macros) -> Blanked:
     return result
 
 
-def _uses(lines: Lines, name: bytes) -> list[int]:
+def _uses(lines: ScannedLines, name: bytes) -> list[int]:
     data = lines.data
     size = len(name)
     found = []
@@ -329,7 +329,9 @@ def following(data: bytes | bytearray, at: int) -> int:
     return match.end() if match else at
 
 
-def _take(lines: Lines, result: Blanked, at: int, end: int, role: str, marks: list[tuple[int, int, str]]) -> None:
+def _take(
+    lines: ScannedLines, result: Blanked, at: int, end: int, role: str, marks: list[tuple[int, int, str]]
+) -> None:
     data = lines.data
     if role == BLANK:
         if _specifies(lines, at, end):
@@ -362,7 +364,7 @@ def _take(lines: Lines, result: Blanked, at: int, end: int, role: str, marks: li
             close(result, data, end)
 
 
-def _specifies(lines: Lines, at: int, end: int) -> bool:
+def _specifies(lines: ScannedLines, at: int, end: int) -> bool:
     """Whether a word stands where a specifier or attribute can: another file may use the same word as a name."""
     data = lines.data
     before = data[max(0, at - 200) : at].rstrip()
@@ -380,7 +382,7 @@ def _specifies(lines: Lines, at: int, end: int) -> bool:
     return sign in b")]>*&}"
 
 
-def _starts(lines: Lines, at: int) -> bool:
+def _starts(lines: ScannedLines, at: int) -> bool:
     """Whether a statement or declaration can start at an offset."""
     before = len(lines.data[max(0, at - 2000) : at].rstrip()) + max(0, at - 2000)
     if before == 0 or not lines.in_code(before - 1):

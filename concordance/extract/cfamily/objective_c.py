@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 
 from concordance.base.model import Kind, Parameter, Role
-from concordance.extract.cfamily.directives import Lines
+from concordance.extract.cfamily.directives import ScannedLines
 from concordance.extract.cfamily.macros import KEYWORDS, Blanked, to_spaces
 from concordance.extract.draft import CODE, Definition, Draft
 from concordance.extract.trees import one_line
@@ -54,7 +54,7 @@ class Objects:
     bound: list[int] = field(default_factory=list)
     scopes: list[tuple[int, int, str]] = field(default_factory=list)
 
-    def state(self, draft: Draft, lines: Lines) -> None:
+    def state(self, draft: Draft, lines: ScannedLines) -> None:
         """Enters them into a draft."""
         for definition in self.definitions:
             definition.condition = lines.condition(definition.at)
@@ -70,7 +70,7 @@ class Objects:
 class Transformer:
     """The rewriting of one file."""
 
-    def __init__(self, lines: Lines, blanked: Blanked) -> None:
+    def __init__(self, lines: ScannedLines, blanked: Blanked) -> None:
         self.lines = lines
         self.data = blanked.data
         self.found = Objects()

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Role
-from concordance.extract.cfamily.directives import Directive, Lines, words
+from concordance.extract.cfamily.directives import Directive, ScannedLines, words
 from concordance.extract.cfamily.macros import KEYWORDS
 from concordance.extract.draft import CODE, Draft
 from concordance.extract.trees import one_line
@@ -168,7 +168,7 @@ def note_words(draft: Draft, start: int, end: int) -> None:
             draft.roles[match.start(1)] = _CALL if called else _READ
 
 
-def note_directives(draft: Draft, lines: Lines) -> None:
+def note_directives(draft: Draft, lines: ScannedLines) -> None:
     """Enters what the preprocessor's lines say: macros, includes, and the names in them."""
     data = lines.data
     draft.comments.extend(lines.comments)
@@ -200,7 +200,7 @@ def note_directives(draft: Draft, lines: Lines) -> None:
                     draft.roles[match.start(1)] = _READ
 
 
-def _macro(draft: Draft, lines: Lines, start: int, rest: int, end: int) -> None:
+def _macro(draft: Draft, lines: ScannedLines, start: int, rest: int, end: int) -> None:
     data = lines.data
     match = _DEFINE.match(data, rest, end)
     if match is None:

@@ -18,7 +18,7 @@ from concordance.extract.cfamily import directives, flow, macro_functions, macro
 from concordance.extract.cfamily import (
     repair as cfamily_repair,
 )
-from concordance.extract.cfamily.declarations import Walk
+from concordance.extract.cfamily.declarations import DeclarationWalk
 from concordance.extract.cfamily.macros import Macros, mentioned
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
@@ -39,13 +39,13 @@ class Tools:
 
 
 @dataclass(slots=True)
-class Parsed:
+class ParsedFile:
     """A file, parsed and mended."""
 
     kit: Tools
     blanked: macros.Blanked
     objects: objective_c.Objects | None
-    versions: list[cfamily_repair.Version]
+    versions: list[cfamily_repair.ParsedVersion]
     cost: float  # of the errors that are left
 
 
@@ -85,19 +85,21 @@ def read(source: Source, package: str, known: Macros | None = None, objects: boo
     return draft
 
 
-def _parse(lines: directives.Lines, package: str, known: Macros, objects: bool) -> Parsed:
+def _parse(lines: directives.ScannedLines, package: str, known: Macros, objects: bool) -> ParsedFile:
     kit = tools(package)
     blanked = macros.blank_macros(lines, known)
     met = objective_c.Transformer(lines, blanked).run() if objects else None
     tree = kit.parser.parse(bytes(blanked.data))
     if not tree.root_node.has_error:
-        return Parsed(kit, blanked, met, [cfamily_repair.Version(tree)], 0.0)
+        return ParsedFile(kit, blanked, met, [cfamily_repair.ParsedVersion(tree)], 0.0)
     repair = cfamily_repair.Repair(lines, blanked, kit.parser, kit.errors, known)
     versions = repair.run(tree)
-    return Parsed(kit, blanked, met, versions, repair.cost)
+    return ParsedFile(kit, blanked, met, versions, repair.cost)
 
 
-def _state(draft: Draft, lines: directives.Lines, parsed: Parsed, version: cfamily_repair.Version) -> list[Node]:
+def _state(
+    draft: Draft, lines: directives.ScannedLines, parsed: ParsedFile, version: cfamily_repair.ParsedVersion
+) -> list[Node]:
     """Enters what one tree says, or the part of it that no other tree does; the arguments of its calls."""
     kit = parsed.kit
     root = version.tree.root_node
@@ -106,7 +108,7 @@ def _state(draft: Draft, lines: directives.Lines, parsed: Parsed, version: cfami
     if main:
         draft.root = root
         trees.note_errors(draft, version.tree, kit.errors)
-    walk = Walk(target, lines, parsed.blanked, kit.plain_c)
+    walk = DeclarationWalk(target, lines, parsed.blanked, kit.plain_c)
     walk.run(root)
     found = trees.captures(kit.names, root)
     walk.run_local(found.get("late", []))
@@ -120,7 +122,7 @@ def _state(draft: Draft, lines: directives.Lines, parsed: Parsed, version: cfami
     return [node for node in calls if version.speaks_for(node.start_byte)]
 
 
-def _join(draft: Draft, other: Draft, version: cfamily_repair.Version) -> None:
+def _join(draft: Draft, other: Draft, version: cfamily_repair.ParsedVersion) -> None:
     """Takes over the definitions of a branch that the main tree does not show, each under its parent there."""
     nowhere = Definition("", "", 0, 0, 0)  # the parent of what has none
     known = {(d.at, d.name): d for d in draft.definitions}

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from tree_sitter import Parser, Query, Tree
 
 from concordance.extract import trees
-from concordance.extract.cfamily.directives import Group, Lines
+from concordance.extract.cfamily.directives import ConditionalGroup, ScannedLines
 from concordance.extract.cfamily.macros import KEYWORDS, MAYBE, Blanked, Macros, closing, following, to_spaces
 
 # ---
@@ -61,7 +61,7 @@ _MACRO_CALL = re.compile(rb"\b([A-Z_][A-Z0-9_]{2,}|[A-Z]\w*_[A-Z0-9_]+|va_arg|of
 _DEFAULT_BRACES = re.compile(rb"(=\s*|,\s*|\(\s*)\{([^{}]*)\}(?=\s*[,)])")
 
 
-class Spot:
+class SyntaxErrorSpot:
     """One error."""
 
     __slots__ = ("end", "first", "last", "missing", "start")
@@ -73,14 +73,14 @@ class Spot:
 class Steps:
     """A file with what is needed to look for causes."""
 
-    def __init__(self, lines: Lines, blanked: Blanked, known: Macros) -> None:
+    def __init__(self, lines: ScannedLines, blanked: Blanked, known: Macros) -> None:
         self.lines = lines
         self.blanked = blanked
         self.maybe = frozenset(name for name, role in known.items() if role == MAYBE)
         self.base = bytes(blanked.data)
         self.code = self._code()
         self.starts = [0, *(m.end() for m in re.finditer(rb"\n", lines.data)), len(lines.data) + 1]
-        self.resolved: list[Group] = []  # conditionals of which one branch was chosen
+        self.resolved: list[ConditionalGroup] = []  # conditionals of which one branch was chosen
 
     def _code(self) -> bytes:
         """The text without comments, quotes and preprocessor lines."""
@@ -91,13 +91,13 @@ class Steps:
             code[at] = self.lines.data[at]
         return bytes(code)
 
-    def _resolve(self, group: Group, keep: int = 0) -> list[Edit]:
+    def _resolve(self, group: ConditionalGroup, keep: int = 0) -> list[Edit]:
         """Takes out all branches of a group but one."""
         data = self.blanked.data
         stretches = [b for place, b in enumerate(group.branches(len(data))) if place != keep]
         return [(start, end, to_spaces(data[start:end])) for start, end in sorted(stretches)]
 
-    def _window(self, spot: Spot, before: int = 1, after: int = 0) -> tuple[int, int]:
+    def _window(self, spot: SyntaxErrorSpot, before: int = 1, after: int = 0) -> tuple[int, int]:
         first = max(0, spot.first - before)
         while (
             first > 0 and spot.first - first < 30 and not self.code[self.starts[first] : self.starts[first + 1]].strip()
@@ -108,7 +108,7 @@ class Steps:
         # A line may be the whole of a file: what is tried around an error must not cost more for it.
         return max(start, spot.start - _NEAR), min(end, spot.start + _NEAR)
 
-    def _conditional(self, spot: Spot) -> list[Edit]:
+    def _conditional(self, spot: SyntaxErrorSpot) -> list[Edit]:
         """A group of preprocessor lines in the middle of an expression or a head."""
         start, end = self._window(spot, 2, 1)
         near = [
@@ -122,7 +122,7 @@ class Steps:
         self.resolved.append(group)
         return self._resolve(group)
 
-    def _semicolon(self, spot: Spot, commas: bool = False) -> list[Edit]:
+    def _semicolon(self, spot: SyntaxErrorSpot, commas: bool = False) -> list[Edit]:
         """A macro that ends a declaration or statement by itself."""
         start, end = self._window(spot, 2)
         found: list[Edit] = []
@@ -149,22 +149,22 @@ class Steps:
         after = following(self.base, at)
         return self.base[after : after + 1]
 
-    def _missing(self, spot: Spot) -> list[Edit]:
+    def _missing(self, spot: SyntaxErrorSpot) -> list[Edit]:
         """The parser says what is missing: the semicolon that a macro brings along."""
         if spot.missing != ";":
             return []
         at = len(self.code[: spot.start].rstrip())
         return [(at, at + 1, b";")] if self.base[at : at + 1] in (b" ", b"\t", b"\r", b"\n") else []
 
-    def _comma(self, spot: Spot) -> list[Edit]:
+    def _comma(self, spot: SyntaxErrorSpot) -> list[Edit]:
         """A macro that ends in a comma."""
         return [(start, end, b",") for start, end, _ in self._semicolon(spot, commas=True)]
 
-    def _first_specifier(self, spot: Spot) -> list[Edit]:
+    def _first_specifier(self, spot: SyntaxErrorSpot) -> list[Edit]:
         """An attribute or export macro before a type, which may be in capitals too."""
         return self._specifier(spot)[:1]
 
-    def _specifier(self, spot: Spot) -> list[Edit]:
+    def _specifier(self, spot: SyntaxErrorSpot) -> list[Edit]:
         """Attribute or export macros before a type or a name."""
         start, end = self._window(spot)
         found: list[Edit] = []
@@ -191,7 +191,7 @@ class Steps:
                 found.append((at, stop, b" " * (stop - at)))
         return found
 
-    def _gap(self, spot: Spot) -> list[Edit]:
+    def _gap(self, spot: SyntaxErrorSpot) -> list[Edit]:
         """Something that the grammar does not know."""
         start, end = self._window(spot, 1, 1)
         found: list[Edit] = []
@@ -217,12 +217,12 @@ class Steps:
         found += [(*m.span(), b"struct" + to_spaces(m[0][6:])) for m in _STRUCT_MACRO.finditer(self.code, start, end)]
         return found
 
-    def _type_call(self, spot: Spot) -> list[Edit]:
+    def _type_call(self, spot: SyntaxErrorSpot) -> list[Edit]:
         """A macro with arguments that stands for a type: its name alone reads as one."""
         start, end = self._window(spot, 1, 1)
         return [(*m.span(1), to_spaces(m[1])) for m in _TYPE_CALL.finditer(self.code, start, end)]
 
-    def _whole_call(self, spot: Spot) -> list[Edit]:
+    def _whole_call(self, spot: SyntaxErrorSpot) -> list[Edit]:
         """The same with its semicolon, for C has no empty declarations."""
         edits = []
         for at, _, stop in self._calls(spot):
@@ -231,7 +231,7 @@ class Steps:
             edits.append((at, end, to_spaces(self.code[at:end])))
         return edits
 
-    def _calls(self, spot: Spot) -> list[tuple[int, int, int]]:
+    def _calls(self, spot: SyntaxErrorSpot) -> list[tuple[int, int, int]]:
         """Macro calls around an error: where the name starts, the bracket opens, and behind its end."""
         start, end = self._window(spot, 1, 1)
         found: list[tuple[int, int, int]] = []
@@ -261,7 +261,7 @@ class Steps:
                     return match.end() - len(head) + named[0].start(), match.start(), stop
         return None
 
-    def _types(self, spot: Spot) -> list[Edit]:
+    def _types(self, spot: SyntaxErrorSpot) -> list[Edit]:
         """Types among a call's arguments, which a macro takes and no function does: made to look like names."""
         found: list[Edit] = []
         for _, opening, stop in self._calls(spot):
@@ -270,22 +270,22 @@ class Steps:
                 found.append((*match.span(), word[:-1] + b"_" if match[1] else b" " * len(word)))
         return found
 
-    def _type_arguments(self, spot: Spot) -> list[Edit]:
+    def _type_arguments(self, spot: SyntaxErrorSpot) -> list[Edit]:
         """The same for a macro whose name does not look like one."""
         start, end = self._window(spot, 1, 1)
         return [
             (*m.span(1), b"0" + to_spaces(m[1][1:])) for m in _TYPE_ARGUMENT.finditer(self.code, start, end)
         ]  # fmt: skip
 
-    def _arguments(self, spot: Spot) -> list[Edit]:
+    def _arguments(self, spot: SyntaxErrorSpot) -> list[Edit]:
         """Arguments that are no expressions."""
         return [(at + 1, stop - 1, to_spaces(self.code[at + 1 : stop - 1])) for _, at, stop in self._calls(spot)]
 
-    def _call(self, spot: Spot) -> list[Edit]:
+    def _call(self, spot: SyntaxErrorSpot) -> list[Edit]:
         """A macro call where the grammar has no place for one, such as among enumerators."""
         return [(at, stop, to_spaces(self.code[at:stop])) for at, _, stop in self._calls(spot)]
 
-    def _statement(self, spot: Spot) -> list[Edit]:
+    def _statement(self, spot: SyntaxErrorSpot) -> list[Edit]:
         """A macro's call with what follows it, up to the semicolon."""
         start, end = self._window(spot, 0)
         match = re.search(rb"^[ \t]*([A-Z_][A-Z0-9_]{2,})\s*(\(|)", self.code[start:end], re.M)
@@ -298,7 +298,7 @@ class Steps:
         return [(at, stop, to_spaces(self.code[at:stop]))]
 
 
-LADDER: tuple[Callable[[Steps, Spot], list[Edit]], ...] = (
+LADDER: tuple[Callable[[Steps, SyntaxErrorSpot], list[Edit]], ...] = (
     Steps._semicolon,
     Steps._first_specifier,
     Steps._specifier,
@@ -326,7 +326,7 @@ _BRACKETS = re.compile(rb"[{}()]")
 
 
 @dataclass(slots=True)
-class Version:
+class ParsedVersion:
     """A tree, and the stretches of the file that it speaks for; none named means all."""
 
     tree: Tree
@@ -340,14 +340,14 @@ class Version:
 class Repair(Steps):
     """The mending of one file."""
 
-    def __init__(self, lines: Lines, blanked: Blanked, parser: Parser, errors: Query, known: Macros) -> None:
+    def __init__(self, lines: ScannedLines, blanked: Blanked, parser: Parser, errors: Query, known: Macros) -> None:
         super().__init__(lines, blanked, known)
         self.parser = parser
         self.errors = errors
         self.cost = 0.0
         self.kept: list[Edit] = []  # with what stood there before
 
-    def run(self, tree: Tree) -> list[Version]:
+    def run(self, tree: Tree) -> list[ParsedVersion]:
         """Mends, and gives the trees to read, the main one first."""
         tree = self._split_groups(tree)
         spots, cost = self._spots(tree)
@@ -377,7 +377,7 @@ class Repair(Steps):
             tree, spots, cost = mended, left, now
         self.cost = cost
         self._account()
-        return [Version(tree), *self._alternatives()]
+        return [ParsedVersion(tree), *self._alternatives()]
 
     # Errors
 
@@ -387,13 +387,15 @@ class Repair(Steps):
     def _row(self, at: int) -> int:
         return bisect_right(self.starts, at) - 1
 
-    def _spots(self, tree: Tree) -> tuple[list[Spot], float]:
+    def _spots(self, tree: Tree) -> tuple[list[SyntaxErrorSpot], float]:
         """The errors of a tree, the innermost of nested ones, and how bad they are together."""
         if not tree.root_node.has_error:
             return [], 0.0
         found = trees.captures(self.errors, tree.root_node)
         spots = [
-            Spot(n.start_byte, n.end_byte, self._row(n.start_byte), self._row(n.end_byte), n.type * n.is_missing)
+            SyntaxErrorSpot(
+                n.start_byte, n.end_byte, self._row(n.start_byte), self._row(n.end_byte), n.type * n.is_missing
+            )
             for capture in ("error", "missing")
             for n in found.get(capture, ())
         ]
@@ -447,14 +449,14 @@ class Repair(Steps):
                     return False
         return not any(depth.values())
 
-    def _hides(self, group: Group) -> bool:
+    def _hides(self, group: ConditionalGroup) -> bool:
         """Whether the main tree lacks branches of a group: a choice may have been taken back."""
         return any(
             self.base[start:end].strip() and not self.blanked.data[start:end].strip()
             for start, end in group.branches(len(self.base))[1:]
         )
 
-    def _alternatives(self) -> list[Version]:
+    def _alternatives(self) -> list[ParsedVersion]:
         """Trees for the branches that the main tree does not show."""
         size = len(self.base)
         branched = [g for g in self.resolved if self._hides(g)]
@@ -470,12 +472,12 @@ class Repair(Steps):
                     start, end = branches[keep]
                     data[start:end] = self.base[start:end]
                     shown.append((start, end))
-            versions.append(Version(self.parser.parse(bytes(data)), shown))
+            versions.append(ParsedVersion(self.parser.parse(bytes(data)), shown))
         return versions
 
     # The ladder
 
-    def _propose(self, spots: list[Spot], tried: set[tuple[str, int]]) -> list[tuple[int, Edit]]:
+    def _propose(self, spots: list[SyntaxErrorSpot], tried: set[tuple[str, int]]) -> list[tuple[int, Edit]]:
         edits: list[tuple[int, Edit]] = []
         taken: set[int] = set()
         for spot in spots:

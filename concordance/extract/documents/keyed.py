@@ -42,7 +42,7 @@ _SHOWN = 160  # characters of a value in a signature
 _DEEP = 200
 
 
-class Part(NamedTuple):
+class KeyedPart(NamedTuple):
     """A stretch of a file: a pair of key and value, a sequence, or an item of one."""
 
     start: int
@@ -54,17 +54,17 @@ class Part(NamedTuple):
 
 
 @dataclass(slots=True)
-class Outline:
+class KeyedOutline:
     """The parts of a file in the order of the text, each with the place of the part around it."""
 
-    parts: list[Part]
+    parts: list[KeyedPart]
     parents: list[int] = field(default_factory=list)
     names: list[str] = field(default_factory=list)  # of pairs; "" of the others
     items: dict[int, list[int]] = field(default_factory=dict)  # of a sequence
     pairs: dict[int, list[int]] = field(default_factory=dict)  # of an item, those right in it
 
 
-def enter(draft: Draft, parts: list[Part], rows: bool = False) -> Outline:
+def enter(draft: Draft, parts: list[KeyedPart], rows: bool = False) -> KeyedOutline:
     """Enters all symbols that the parts give."""
     outline = _outline(draft.source, parts)
     _Entry(draft, outline, rows).run()
@@ -95,9 +95,9 @@ def shown(source: Source, key: str, value: tuple[int, int], shape: str) -> str:
     return " ".join(f"{key} = {first[:_SHOWN]}".split()) + (" …" if more else "")
 
 
-def _outline(source: Source, parts: list[Part]) -> Outline:
+def _outline(source: Source, parts: list[KeyedPart]) -> KeyedOutline:
     parts.sort(key=lambda part: (part.start, -part.end, part.what))
-    outline = Outline(parts)
+    outline = KeyedOutline(parts)
     around: list[int] = []
     for place, part in enumerate(parts):
         while around and parts[around[-1]].end <= part.start:
@@ -119,7 +119,7 @@ class _Entry:
     """One pass over an outline."""
 
     draft: Draft
-    outline: Outline
+    outline: KeyedOutline
     rows: bool
     merged: list[int] = field(default_factory=list)  # per part, its path in a table; -1 outside of tables
     depth: list[int] = field(default_factory=list)
@@ -188,7 +188,7 @@ class _Entry:
                         return pair, signature[1] if signature else name
         return None
 
-    def _item(self, place: int, part: Part, parent: int, path: int) -> None:
+    def _item(self, place: int, part: KeyedPart, parent: int, path: int) -> None:
         outline, source = self.outline, self.draft.source
         if path >= 0 and self.paths[path]:  # in a table's row
             return
@@ -215,7 +215,7 @@ class _Entry:
         part = self.outline.parts[pair]
         return shown(self.draft.source, self.outline.names[pair], part.value, part.shape)
 
-    def _pair(self, place: int, part: Part) -> None:
+    def _pair(self, place: int, part: KeyedPart) -> None:
         path = self.merged[place]
         if path in self.found:
             definition, times = self.found[path]

@@ -21,7 +21,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _NO_WORDS = re.compile(r"[\W_]*+$")
 
 
-class Heading(NamedTuple):
+class DocumentHeading(NamedTuple):
     """A heading; offsets are bytes."""
 
     level: int
@@ -57,7 +57,7 @@ class ByteOffsets:
         return self.source.line_bytes[self.line] + self.width
 
 
-def add_headings(draft: Draft, headings: list[Heading]) -> None:
+def add_headings(draft: Draft, headings: list[DocumentHeading]) -> None:
     """Defines headings, each up to the next of its level or above."""
     size = len(draft.source.data)
     ends = [size] * len(headings)

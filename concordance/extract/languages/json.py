@@ -39,24 +39,24 @@ def read(source: Source) -> Draft:
     """One JSON file."""
     draft, tree, found = trees.read(source, GRAMMAR)
     parts = [part for node in found.get("pair", ()) if (part := _pair(node)) is not None]
-    parts.extend(keyed.Part(node.start_byte, node.end_byte, keyed.SEQUENCE) for node in found.get("sequence", ()))
+    parts.extend(keyed.KeyedPart(node.start_byte, node.end_byte, keyed.SEQUENCE) for node in found.get("sequence", ()))
     items = found.get("item", [])
     top = found.get("top", [])
     if len(top) > 1:
-        parts.append(keyed.Part(0, tree.root_node.end_byte, keyed.SEQUENCE))
+        parts.append(keyed.KeyedPart(0, tree.root_node.end_byte, keyed.SEQUENCE))
         items = items + top
-    parts.extend(keyed.Part(node.start_byte, node.end_byte, keyed.ITEM, shape="mapping") for node in items)
+    parts.extend(keyed.KeyedPart(node.start_byte, node.end_byte, keyed.ITEM, shape="mapping") for node in items)
     keyed.enter(draft, parts, rows=True)
     return draft
 
 
-def _pair(node: Node) -> keyed.Part | None:
+def _pair(node: Node) -> keyed.KeyedPart | None:
     key = node.child_by_field_name("key")
     value = node.child_by_field_name("value")
     if key is None or key.type != "string":
         return None
     stretch = (value.start_byte, value.end_byte) if value is not None else (0, 0)
     shape = _SHAPES.get(value.type, "scalar") if value is not None else ""
-    return keyed.Part(
+    return keyed.KeyedPart(
         node.start_byte, node.end_byte, keyed.PAIR, (key.start_byte + 1, key.end_byte - 1), stretch, shape
     )

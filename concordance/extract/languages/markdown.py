@@ -17,7 +17,7 @@ from concordance.extract.documents.markdown_blocks import Block, Directives, blo
 from concordance.extract.documents.prose import (
     NAME_IN_CODE,
     ByteOffsets,
-    Heading,
+    DocumentHeading,
     add_headings,
     code_names,
     is_relative,
@@ -105,14 +105,14 @@ def _plain(lines: list[str], block: Block) -> str:
     return "" if _DEFINITION.match(text) else plain(_IMAGE.sub("", text))
 
 
-def _heading(source: Source, lines: list[str], block: Block) -> Heading:
+def _heading(source: Source, lines: list[str], block: Block) -> DocumentHeading:
     text = block.text[: _explicit_id(block.text)[2]]
     name = plain(text) or text.strip()
     raw = lines[block.first]
     first = text.split("\n")[0].strip()
     column = max(raw.find(first), 0) if first else 0
     start = source.line_bytes[block.first]
-    return Heading(block.level, name, " ".join(text.split()), start + _width(raw[:column]), start)
+    return DocumentHeading(block.level, name, " ".join(text.split()), start + _width(raw[:column]), start)
 
 
 def _explicit_id(text: str) -> tuple[str, int, int]:

@@ -44,7 +44,7 @@ _UNNAMED = frozenset((b"option", b"reserved", b"extensions", b"syntax", b"editio
 _OPENING = {b"{": 1, b"[": 1, b"(": 1, b"}": -1, b"]": -1, b")": -1}
 
 
-class Token(NamedTuple):
+class ProtoToken(NamedTuple):
     """A word or sign with its place."""
 
     start: int
@@ -64,14 +64,14 @@ def read(source: Source) -> Draft:
     """One proto file."""
     draft = Draft(source, sees_members=True)
     reading = _Reading(draft)
-    statement: list[Token] = []
+    statement: list[ProtoToken] = []
     depth = 0  # of brackets inside a statement
     for match in _TOKEN.finditer(source.data):
         kind = match.lastgroup or ""
         if kind == "comment":
             draft.comments.append(match.span())
             continue
-        token = Token(match.start(), match.end(), kind, match[0])
+        token = ProtoToken(match.start(), match.end(), kind, match[0])
         if kind == "sign":
             value = token.text == b"{" and _holds_values(statement)
             if value or token.text in (b"[", b"(") or (depth and token.text in _OPENING):
@@ -86,7 +86,7 @@ def read(source: Source) -> Draft:
     return draft
 
 
-def _holds_values(statement: list[Token]) -> bool:
+def _holds_values(statement: list[ProtoToken]) -> bool:
     """Whether a brace behind these tokens opens a value and not a block of declarations."""
     return bool(statement) and (statement[0].text == b"option" or statement[-1].text in (b"=", b":"))
 
@@ -96,7 +96,7 @@ class _Reading:
     draft: Draft
     blocks: list[_Block] = field(default_factory=list)
 
-    def statement(self, tokens: list[Token], end: Token) -> None:
+    def statement(self, tokens: list[ProtoToken], end: ProtoToken) -> None:
         if end.text == b"}":
             if tokens:
                 self._wrong(tokens)
@@ -112,7 +112,7 @@ class _Reading:
         if end.text == b"{":
             self.blocks.append(opened or _Block(b"skip", None))
 
-    def finish(self, tokens: list[Token]) -> None:
+    def finish(self, tokens: list[ProtoToken]) -> None:
         """Tells of what was left open."""
         if tokens:
             self._wrong(tokens)
@@ -121,13 +121,13 @@ class _Reading:
                 block.definition.end = len(self.draft.source.data.rstrip())
                 self.draft.problem(block.definition.start, block.definition.at, "syntax error: `}` is missing")
 
-    def _wrong(self, tokens: list[Token]) -> None:
+    def _wrong(self, tokens: list[ProtoToken]) -> None:
         first, last = tokens[0], tokens[-1]
         words = one_line(self.draft.source.slice(first.start, min(last.end, first.start + 60)))
         self.draft.error_bytes += last.end - first.start
         self.draft.problem(first.start, last.end, f"syntax error at `{words}`")
 
-    def _declaration(self, tokens: list[Token], end: Token, inner: bytes) -> _Block | None:
+    def _declaration(self, tokens: list[ProtoToken], end: ProtoToken, inner: bytes) -> _Block | None:
         words = [token.text for token in tokens]
         word = words[0]
         named = len(tokens) > 1 and tokens[1].kind == "name"
@@ -150,13 +150,15 @@ class _Reading:
             self._wrong(tokens)
         return None
 
-    def _define(self, kind: Kind, name: Token, tokens: list[Token], end: Token, **details: object) -> Definition:
+    def _define(
+        self, kind: Kind, name: ProtoToken, tokens: list[ProtoToken], end: ProtoToken, **details: object
+    ) -> Definition:
         words = one_line(self.draft.source.slice(tokens[0].start, tokens[-1].end))
         return self.draft.define(
             kind, name.text.decode("utf-8", "replace"), name.start, tokens[0].start, end.end, signature=words, **details
         )
 
-    def _block(self, tokens: list[Token], end: Token) -> _Block:
+    def _block(self, tokens: list[ProtoToken], end: ProtoToken) -> _Block:
         word, name = tokens[0].text, tokens[1]
         kind = _BLOCKS[word]
         if kind is None:
@@ -164,7 +166,7 @@ class _Reading:
             return _Block(word, None, name.text.decode("utf-8", "replace"))
         return _Block(word, self._define(kind, name, tokens, end))
 
-    def _rpc(self, tokens: list[Token], end: Token) -> _Block:
+    def _rpc(self, tokens: list[ProtoToken], end: ProtoToken) -> _Block:
         said = [token for token in tokens[2:] if token.kind == "name" and token.text not in (b"stream", b"returns")]
         for token in said:
             self._type(token)
@@ -175,7 +177,7 @@ class _Reading:
         definition = self._define(Kind.METHOD, tokens[1], tokens, end, parameters=parameters, returns=returns)
         return _Block(b"skip", definition)
 
-    def _member(self, tokens: list[Token], end: Token) -> _Block | None:
+    def _member(self, tokens: list[ProtoToken], end: ProtoToken) -> _Block | None:
         """A field, a map, or a proto2 group, which is a field and a message in one."""
         at = 1 if tokens[0].text in _LABELS and len(tokens) > 3 else 0
         kind = tokens[at]
@@ -192,7 +194,7 @@ class _Reading:
         self._field(tokens, end, Kind.FIELD, close + 1)
         return None
 
-    def _field(self, tokens: list[Token], end: Token, kind: Kind, at: int) -> None:
+    def _field(self, tokens: list[ProtoToken], end: ProtoToken, kind: Kind, at: int) -> None:
         if at + 1 >= len(tokens) or tokens[at].kind != "name" or tokens[at + 1].text != b"=":
             self._wrong(tokens)
             return
@@ -208,7 +210,7 @@ class _Reading:
             returns=returns,
         )  # fmt: skip
 
-    def _type(self, token: Token) -> None:
+    def _type(self, token: ProtoToken) -> None:
         """Enters a type's name, part by part."""
         if token.text in _SCALARS:
             return

@@ -15,7 +15,14 @@ from collections.abc import Iterator
 from unicodedata import east_asian_width
 
 from concordance.base.model import Kind, Language, Role
-from concordance.extract.documents.prose import ByteOffsets, Heading, add_headings, code_names, is_relative, opening
+from concordance.extract.documents.prose import (
+    ByteOffsets,
+    DocumentHeading,
+    add_headings,
+    code_names,
+    is_relative,
+    opening,
+)
 from concordance.extract.draft import Draft
 from concordance.extract.text.source_text import Source
 
@@ -162,7 +169,7 @@ class _Reader:
         self.raw = _LINE_END.split(source.text)
         self.indents = [len(line) - len(line.lstrip()) if line else -1 for line in self.lines]
         self.at = 0
-        self.headings: list[Heading] = []
+        self.headings: list[DocumentHeading] = []
         self.styles: list[str] = []
         self.module = ""
         self.paragraphs: list[str] = []
@@ -219,7 +226,7 @@ class _Reader:
         text = self.lines[at].strip()
         start = self.source.line_bytes[first]
         name = plain(text) or text
-        self.headings.append(Heading(self.styles.index(style) + 1, name, text, self._offset(at, text), start))
+        self.headings.append(DocumentHeading(self.styles.index(style) + 1, name, text, self._offset(at, text), start))
         self.draft.prose.append((at + 1, name))
         self._inline(at, at + 1)
 

@@ -49,9 +49,9 @@ def read(source: Source) -> Draft:
     draft, _, found = trees.read(source, GRAMMAR)
     dotted: dict[int, tuple[str, ...]] = {}
     parts = [part for node in found.get("pair", ()) if (part := _pair(draft, node, dotted)) is not None]
-    parts.extend(keyed.Part(node.start_byte, node.end_byte, keyed.SEQUENCE) for node in found.get("sequence", ()))
+    parts.extend(keyed.KeyedPart(node.start_byte, node.end_byte, keyed.SEQUENCE) for node in found.get("sequence", ()))
     parts.extend(
-        keyed.Part(node.start_byte, node.end_byte, keyed.ITEM, shape="mapping") for node in found.get("item", ())
+        keyed.KeyedPart(node.start_byte, node.end_byte, keyed.ITEM, shape="mapping") for node in found.get("item", ())
     )
     keyed.enter(draft, parts)
     for definition in draft.definitions:
@@ -91,7 +91,7 @@ def _key_parts(draft: Draft, node: Node) -> list[tuple[int, int]]:
     return found
 
 
-def _pair(draft: Draft, node: Node, dotted: dict[int, tuple[str, ...]]) -> keyed.Part | None:
+def _pair(draft: Draft, node: Node, dotted: dict[int, tuple[str, ...]]) -> keyed.KeyedPart | None:
     children = [child for child in node.named_children if child.type != "comment"]
     if not children or children[0].type not in _KEYS:
         return None
@@ -100,9 +100,9 @@ def _pair(draft: Draft, node: Node, dotted: dict[int, tuple[str, ...]]) -> keyed
         dotted[last[0]] = tuple(draft.source.slice(*part) for part in before)
     value = children[-1]
     if value is children[0]:
-        return keyed.Part(node.start_byte, node.end_byte, keyed.PAIR, last)
+        return keyed.KeyedPart(node.start_byte, node.end_byte, keyed.PAIR, last)
     shape = _SHAPES.get(value.type, "scalar")
-    return keyed.Part(node.start_byte, node.end_byte, keyed.PAIR, last, (value.start_byte, value.end_byte), shape)
+    return keyed.KeyedPart(node.start_byte, node.end_byte, keyed.PAIR, last, (value.start_byte, value.end_byte), shape)
 
 
 @dataclass(slots=True)

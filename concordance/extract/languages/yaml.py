@@ -70,9 +70,9 @@ def read(source: Source) -> Draft:
     parts = [_pair(source, node) for node in found.get("pair", ())]
     parts = [part for part in parts if part.key[0] < part.key[1]]
     parts.extend(_bare(source, node) for node in found.get("bare", ()))
-    parts.extend(keyed.Part(node.start_byte, node.end_byte, keyed.SEQUENCE) for node in found.get("sequence", ()))
+    parts.extend(keyed.KeyedPart(node.start_byte, node.end_byte, keyed.SEQUENCE) for node in found.get("sequence", ()))
     items = found.get("item", ())
-    parts.extend(keyed.Part(node.start_byte, node.end_byte, keyed.ITEM, shape=_item_shape(node)) for node in items)
+    parts.extend(keyed.KeyedPart(node.start_byte, node.end_byte, keyed.ITEM, shape=_item_shape(node)) for node in items)
     outline = keyed.enter(draft, parts)
     for node, name in zip(found.get("anchor", ()), found.get("anchor.name", ()), strict=True):
         draft.define(
@@ -179,11 +179,11 @@ def _broken(tree: Tree) -> int:
     return sum(node.end_byte - node.start_byte + 1 for nodes in found.values() for node in nodes)
 
 
-def _pair(source: Source, node: Node) -> keyed.Part:
+def _pair(source: Source, node: Node) -> keyed.KeyedPart:
     key = node.child_by_field_name("key")
     value = node.child_by_field_name("value")
     shape = _shape(value) if value is not None else ""
-    return keyed.Part(
+    return keyed.KeyedPart(
         node.start_byte,
         node.end_byte,
         keyed.PAIR,
@@ -193,9 +193,9 @@ def _pair(source: Source, node: Node) -> keyed.Part:
     )
 
 
-def _bare(source: Source, node: Node) -> keyed.Part:
+def _bare(source: Source, node: Node) -> keyed.KeyedPart:
     """A key without a value in a flow mapping."""
-    return keyed.Part(node.start_byte, node.end_byte, keyed.PAIR, _key_stretch(source, node))
+    return keyed.KeyedPart(node.start_byte, node.end_byte, keyed.PAIR, _key_stretch(source, node))
 
 
 def _stretch(node: Node) -> tuple[int, int]:
@@ -230,7 +230,7 @@ def _item_shape(node: Node) -> str:
     return "scalar"
 
 
-def _imports(draft: Draft, outline: keyed.Outline) -> None:
+def _imports(draft: Draft, outline: keyed.KeyedOutline) -> None:
     orbs = "orbs" in outline.names
     for place, name in enumerate(outline.names):
         part = outline.parts[place]
@@ -248,7 +248,7 @@ def _imports(draft: Draft, outline: keyed.Outline) -> None:
         draft.add_import(start, draft.source.slice(start, end), alias=alias)
 
 
-def _path(outline: keyed.Outline, place: int) -> tuple[str, ...]:
+def _path(outline: keyed.KeyedOutline, place: int) -> tuple[str, ...]:
     """The keys down to a part, "-" for an item; of what lies deeper than such structures do, the last ones."""
     path: list[str] = []
     while place >= 0 and len(path) < 8:

@@ -13,7 +13,7 @@ from tree_sitter import Node
 
 from concordance.base.model import Op
 from concordance.extract.draft import innermost
-from concordance.extract.flow import Weave
+from concordance.extract.flow import FlowBuilder
 from concordance.extract.text.source_text import Source
 
 _OPERATORS = {
@@ -32,10 +32,10 @@ _HOLDERS = {
 _DEEPEST = 60  # how deep an expression is followed: what is nested deeper leads nowhere that a reader would go
 
 
-class Values:
+class PythonExpressions:
     """Builds the values of one file."""
 
-    def __init__(self, woven: Weave, source: Source) -> None:
+    def __init__(self, woven: FlowBuilder, source: Source) -> None:
         self.woven, self.source = woven, source
         self.depth = 0
 

@@ -15,8 +15,8 @@ from tree_sitter import Node
 
 from concordance.base.model import Given, Kind, Op, Symbol
 from concordance.extract.draft import Draft, innermost
-from concordance.extract.flow import Site, Weave
-from concordance.extract.python.expressions import Values
+from concordance.extract.flow import BindingSite, FlowBuilder
+from concordance.extract.python.expressions import PythonExpressions
 from concordance.extract.python.occurrences import Captures
 
 _FIXTURE = re.compile(r"(?:^|[.\w])fixture\b")
@@ -32,15 +32,15 @@ _PATTERNS = frozenset(("pattern_list", "tuple_pattern", "list_pattern", "tuple",
 Pending = tuple[int, int, Callable[[], int], bool, tuple[int, int] | None]
 
 
-def weave(draft: Draft, woven: Weave, root: Node, found: Captures) -> None:
+def weave(draft: Draft, woven: FlowBuilder, root: Node, found: Captures) -> None:
     """Gives a file its flow."""
     _PythonFlow(draft, woven, root, found).run()
 
 
 class _PythonFlow:
-    def __init__(self, draft: Draft, woven: Weave, root: Node, found: Captures) -> None:
+    def __init__(self, draft: Draft, woven: FlowBuilder, root: Node, found: Captures) -> None:
         self.draft, self.woven, self.root, self.found = draft, woven, root, found
-        self.values = Values(woven, draft.source)
+        self.values = PythonExpressions(woven, draft.source)
         self.pending: list[Pending] = []
         self.members: list[tuple[int, int, Callable[[], int]]] = []  # class scope, name, value
 
@@ -235,7 +235,7 @@ class _PythonFlow:
         inside = innermost([max(0, row[0] - 1) for row in self.pending], blocks)
         for (at, variable, _, narrows, block), place in zip(self.pending, inside, strict=True):
             stretch = block or blocks[place][:2]
-            self.woven.sites.setdefault(variable, []).append(Site(at, 0, stretch, narrows))
+            self.woven.sites.setdefault(variable, []).append(BindingSite(at, 0, stretch, narrows))
 
     def _transparent(self) -> set[tuple[int, int]]:
         """The blocks that run whenever what is around them does."""
@@ -378,7 +378,7 @@ def _leaves(body: Node) -> bool:
 # asked for by; "*" where it comes unasked.
 
 
-def say(woven: Weave) -> None:
+def say(woven: FlowBuilder) -> None:
     """Notes it in a file's flow."""
     for place, symbol in enumerate(woven.symbols):
         if symbol.kind not in _FUNCTIONS:
@@ -395,7 +395,7 @@ def say(woven: Weave) -> None:
                 woven.say(place, Given.OFFERS, woven.expression(Op.LITERAL, woven.word(name)))
 
 
-def hand(woven: Weave, symbol: int, start: int, end: int) -> None:
+def hand(woven: FlowBuilder, symbol: int, start: int, end: int) -> None:
     """Notes the names inside of a test's or fixture's decorator."""
     row = woven.symbols[symbol]
     if row.kind in _FUNCTIONS and (row.name.startswith("test") or _made(row) is not None):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import Found, Look
+from concordance.extract.rule_context import Match, RuleContext
 
 ID = "ANY-KEY"
 TITLE = "Private key in the repository"
@@ -27,7 +27,7 @@ _BLOCK = re.compile(
 )
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Heads of keys with a line of key behind them."""
     for match in _BLOCK.finditer(look.data):
-        yield Found(match.start(), match.start() + 30, "a private key stands here in plain text")
+        yield Match(match.start(), match.start() + 30, "a private key stands here in plain text")

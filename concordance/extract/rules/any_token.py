@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import Found, Look
+from concordance.extract.rule_context import Match, RuleContext
 
 ID = "ANY-TOKEN"
 TITLE = "Access token in the repository"
@@ -30,11 +30,11 @@ _TOKEN = re.compile(
 )
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Tokens by the form that their service gives them, each once, but those that only show the form."""
     for word, match in {match[0].decode(): match for match in reversed(list(_TOKEN.finditer(look.data)))}.items():
         if "EXAMPLE" not in word.upper() and "XXXX" not in word.upper() and _is_random(word):
-            yield Found(match.start(), match.end(), f"`{word[:8]}…` looks like an access token")
+            yield Match(match.start(), match.end(), f"`{word[:8]}…` looks like an access token")
 
 
 def _is_random(word: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import C_FAMILY, Found, Look
+from concordance.extract.rule_context import C_FAMILY, Match, RuleContext
 
 ID = "C-ALLOCA"
 TITLE = "Stack memory of a size known at run time"
@@ -23,7 +23,7 @@ BAD = "char* copy = alloca(length);"
 GOOD = "std::vector<char> copy(length);"
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Calls whose size is worked out from a variable."""
     for call in look.library_calls(*NAMES):
         size = look.text(call.arguments[0]) if call.arguments else ""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import C_FAMILY, Call, Found, Look
+from concordance.extract.rule_context import C_FAMILY, Call, Match, RuleContext
 
 ID = "C-FORMAT"
 TITLE = "Text used as a format"
@@ -27,7 +27,7 @@ _FORMAT = {"printf": 0, "wprintf": 0, "fprintf": 1, "sprintf": 1, "syslog": 1, "
 _VALUES = frozenset(("identifier", "field_expression", "subscript_expression", "call_expression", "pointer_expression"))
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Calls whose last argument is a format that the program makes."""
     for call in look.library_calls(*NAMES):
         place = _FORMAT[call.name]
@@ -42,7 +42,7 @@ def find(look: Look) -> Iterator[Found]:
         yield look.at(call.node, f"`{call.name}` takes `{look.short(given)}` for a format")
 
 
-def _is_own(look: Look, call: Call, name: str) -> bool:
+def _is_own(look: RuleContext, call: Call, name: str) -> bool:
     """Whether a variable is the function's own: a global of another file is a fixed text, mostly."""
     before = look.source.slice(call.body.start_byte, call.node.start_byte)
     return re.search(rf"[*&\s]{re.escape(name)}\s*[,)=;\[]", before) is not None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import C_FAMILY, Call, Found, Look
+from concordance.extract.rule_context import C_FAMILY, Call, Match, RuleContext
 
 ID = "C-MALLOC"
 TITLE = "Allocated memory used unchecked"
@@ -33,7 +33,7 @@ _USED = (
 _STATEMENT = re.compile(rb"\s*+\)*+\s*+;")
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Results that are given a name, of which the next statement that speaks of it goes through it."""
     for call in look.library_calls(*NAMES):
         name = _target(look, call)
@@ -41,7 +41,7 @@ def find(look: Look) -> Iterator[Found]:
             yield look.at(call.node, f"`{name.decode()}` is used without asking whether `{call.name}` gave any memory")
 
 
-def _target(look: Look, call: Call) -> bytes:
+def _target(look: RuleContext, call: Call) -> bytes:
     """The variable that a result is given to, "" where it is tested, returned or stored elsewhere at once."""
     before = look.data[max(0, call.node.start_byte - 200) : call.node.start_byte]
     match = _TARGET.search(before)
@@ -51,7 +51,7 @@ def _target(look: Look, call: Call) -> bytes:
     return match[1]
 
 
-def _first_use(look: Look, node: Node, name: bytes) -> bool:
+def _first_use(look: RuleContext, node: Node, name: bytes) -> bool:
     """Whether the first statement that speaks of a variable goes through it, and is no test of it."""
     rest = look.data[node.end_byte : node.end_byte + 1500]
     rest = re.sub(rb"//[^\n]*|/\*.*?\*/", b"", rest, flags=re.S).partition(b"\n}")[0]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import C_FAMILY, Call, Found, Look
+from concordance.extract.rule_context import C_FAMILY, Call, Match, RuleContext
 
 ID = "C-REALLOC"
 TITLE = "Block lost when it cannot be made larger"
@@ -29,7 +29,7 @@ _FARTHEST = 4000  # bytes behind a call in which its result is tested
 _NEXT = re.compile(rb"\)*+\s*+;\s*+(?:if\s*\([^{;]*?\)\s*(?:\{[^}]*\}|[^;]*;)|[^;]*;)")
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Results that are given to what was handed over, where the program goes on without them."""
     for call in look.library_calls(*NAMES):
         if len(call.arguments) < 2 or look.text(call.arguments[1]) == "0":  # which frees it
@@ -45,7 +45,7 @@ def find(look: Look) -> Iterator[Found]:
             yield look.at(call.node, f"`{old}` is lost where `{call.name}` fails")
 
 
-def _is_known_elsewhere(look: Look, call: Call, old: str) -> bool:
+def _is_known_elsewhere(look: RuleContext, call: Call, old: str) -> bool:
     """Whether the block is also known under another name: a copy of the pointer, or a parameter."""
     before = look.source.slice(call.body.start_byte, call.node.start_byte)
     word = re.escape(old)

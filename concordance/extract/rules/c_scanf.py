@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import C_FAMILY, Found, Look
+from concordance.extract.rule_context import C_FAMILY, Match, RuleContext
 
 ID = "C-SCANF"
 TITLE = "Text read without a bound"
@@ -22,7 +22,7 @@ GOOD = 'fscanf(file, "%63s", name);'
 _OPEN = re.compile(r"%(?:l|h)?(?:s|\[)")
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Calls whose format reads text without a width, from what is of any length: a line in memory is not."""
     for call in look.library_calls(*NAMES):
         for one in call.arguments[:2]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import C_FAMILY, Found, Look
+from concordance.extract.rule_context import C_FAMILY, Match, RuleContext
 
 ID = "C-SPRINTF"
 TITLE = "Text printed into a buffer without a bound"
@@ -25,7 +25,7 @@ GOOD = 'snprintf(path, sizeof(path), "%s/%s", folder, name);'
 _TEXT = re.compile(r"%[-+ #0]*(?:\d+|\*)?s")
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Calls whose format prints text without a precision."""
     for call in look.library_calls(*NAMES):
         if len(call.arguments) < 3 or call.arguments[1].type not in ("string_literal", "concatenated_string"):
@@ -54,7 +54,7 @@ def _signs(text: str) -> list[str]:
     return signs
 
 
-def _is_short(look: Look, text: str) -> bool:
+def _is_short(look: RuleContext, text: str) -> bool:
     """Whether a text's length is its author's: a literal, also by name or in a table, a macro, a choice of these."""
     text = text.strip().removeprefix("(").removesuffix(")").strip()
     if "?" in text:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import C_FAMILY, Call, Found, Look
+from concordance.extract.rule_context import C_FAMILY, Call, Match, RuleContext
 
 ID = "C-STRCPY"
 TITLE = "Copy without a bound"
@@ -26,7 +26,7 @@ GOOD = 'snprintf(name, sizeof(name), "%s", argv[1]);'
 _OUTSIDE = re.compile(r"\bargv\s*\[|^optarg$|\bgetenv\s*\(|\.c_str\(\)$|\bd_name$")
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Calls whose source comes from the caller or from outside, where the function does nothing about its length."""
     for call in look.library_calls(*NAMES):
         if call.name == "gets":
@@ -45,7 +45,7 @@ def find(look: Look) -> Iterator[Found]:
                 yield look.at(call.node, f"`{call.name}` copies `{source}` into `{to}` without a bound")
 
 
-def _is_given(look: Look, call: Call, source: str) -> bool:
+def _is_given(look: RuleContext, call: Call, source: str) -> bool:
     """Whether a text is of any length: a parameter, an argument of the program, a variable of its environment."""
     if not source.isidentifier() or _OUTSIDE.search(source):
         return _OUTSIDE.search(source) is not None
@@ -53,7 +53,7 @@ def _is_given(look: Look, call: Call, source: str) -> bool:
     return re.search(rf"[*&\s]{source}\s*(?:\[\s*\])?\s*[,)]", head) is not None
 
 
-def _is_made_for_it(look: Look, call: Call, to: str) -> bool:
+def _is_made_for_it(look: RuleContext, call: Call, to: str) -> bool:
     """Whether the function has allocated the destination before, or asked how large it is."""
     base = re.match(r"[\s(&]*([\w>.-]+)", to)
     before = look.source.slice(call.body.start_byte, call.node.start_byte)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import C_FAMILY, Found, Look
+from concordance.extract.rule_context import C_FAMILY, Match, RuleContext
 
 ID = "C-STRNCPY"
 TITLE = "Bound of a copy taken from its source"
@@ -23,7 +23,7 @@ BAD = "strncpy(name, given, strlen(given));"
 GOOD = 'snprintf(name, sizeof(name), "%s", given);'
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Calls whose bound is the length or size of the second argument."""
     for call in look.library_calls(*NAMES):
         if len(call.arguments) != 3:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import C_FAMILY, LITERALS, Found, Look
+from concordance.extract.rule_context import C_FAMILY, LITERALS, Match, RuleContext
 
 ID = "C-SYSTEM"
 TITLE = "A shell runs a line made at run time"
@@ -24,7 +24,7 @@ GOOD = "posix_spawnp(&child, program, nullptr, nullptr, arguments, environ);"
 _COUNT = {"popen": 2, "_popen": 2}
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Calls whose line is no literal."""
     for call in look.library_calls(*NAMES):
         if len(call.arguments) == _COUNT.get(call.name, 1) and call.arguments[0].type not in LITERALS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import C_FAMILY, Found, Look
+from concordance.extract.rule_context import C_FAMILY, Match, RuleContext
 
 ID = "C-TMPNAM"
 TITLE = "Temporary file named before it is made"
@@ -22,7 +22,7 @@ BAD = "char* path = tmpnam(NULL);"
 GOOD = "int file = mkstemp(path);"
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """All calls."""
     for call in look.library_calls(*NAMES):
         yield look.at(call.node, f"`{call.name}` names a file that it does not make")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import Found, Look
+from concordance.extract.rule_context import Match, RuleContext
 
 ID = "CPP-DELETE"
 TITLE = "Object owned by a plain pointer"
@@ -27,7 +27,7 @@ GOOD = "std::unique_ptr<Table> table;"
 _DELETE = re.compile(rb"\bdelete\b(?!\s*[;,)])")
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Every `delete` but of the object itself, as reference counts do, and of what a function is handed to free."""
     for match in _DELETE.finditer(look.data):
         path = look.path(match.start())
@@ -41,7 +41,7 @@ def find(look: Look) -> Iterator[Found]:
             yield look.at(node, f"`{look.short(what)}` is freed by hand")
 
 
-def _is_handed(look: Look, path: list[Node], words: str) -> bool:
+def _is_handed(look: RuleContext, path: list[Node], words: str) -> bool:
     """Whether it is a parameter of the function around: a deleter's, mostly, which somebody has to write."""
     body = next((one for one in reversed(path) if one.type in ("function_definition", "lambda_expression")), None)
     if body is None or not words.isidentifier():

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import Found, Look, loop_around
+from concordance.extract.rule_context import Match, RuleContext, loop_around
 
 ID = "CPP-ENDL"
 TITLE = "Every line flushed in a loop"
@@ -22,7 +22,7 @@ GOOD = "for (auto& row : rows)\n  out << row << '\\n';"
 _ERRORS = re.compile(r"(?:std::)?(?:cerr|clog)\b|LOG\(|VLOG\(|[A-Z_]{4,}")
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Uses in a loop, but of streams that are not buffered anyway, or are written to memory."""
     for at in look.places("endl"):
         path = look.path(at)
@@ -40,7 +40,7 @@ def find(look: Look) -> Iterator[Found]:
         )
 
 
-def _is_text(look: Look, stream: str) -> bool:
+def _is_text(look: RuleContext, stream: str) -> bool:
     """Whether a stream is written to memory, where a flush does nothing."""
     if not stream.isidentifier():
         return False

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import Found, Look
+from concordance.extract.rule_context import Match, RuleContext
 
 ID = "CPP-LOOPCOPY"
 TITLE = "Loop copies each element"
@@ -28,7 +28,7 @@ _KINDS = (b"string", b"vector", b"map", b"unordered_map", b"set", b"unordered_se
 _HEAD = re.compile(rb"\bfor\s*\(\s*(?:const\s+)?std::(?:%s)\b[^;&]{0,300}?\s:\s" % b"|".join(_KINDS))
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Loops over what holds texts or containers, by value, the copy of which is not changed."""
     for match in _HEAD.finditer(look.data):
         loop = next((node for node in reversed(look.path(match.start())) if node.type == "for_range_loop"), None)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import Found, Look
+from concordance.extract.rule_context import Match, RuleContext
 
 ID = "CUDA-LAUNCH"
 TITLE = "Kernel launch not checked"
@@ -27,7 +27,7 @@ _ASKED = re.compile(
 )
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Launches behind which the rest of the function asks nothing."""
     at = look.data.find(b"<<<")
     while at >= 0:

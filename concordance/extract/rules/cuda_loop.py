@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import C_FAMILY, Found, Look
+from concordance.extract.rule_context import C_FAMILY, Match, RuleContext
 
 ID = "CUDA-LOOP"
 TITLE = "Device allocation or synchronisation in a loop"
@@ -35,7 +35,7 @@ _DEVICES = re.compile(r"device|gpu|stream|rank|\bstate\b|iter", re.I)
 _ONCE = re.compile(r"nullptr|NULL|!\s*\w|empty\(\)|\.size\(\)|==\s*0")
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Calls that a loop repeats, but over devices or streams or to measure, and but what is done the first time."""
     for call in look.calls(*NAMES):
         loop = call.loop
@@ -47,6 +47,6 @@ def find(look: Look) -> Iterator[Found]:
             yield look.at(call.node, f"`{call.name}` {what} in each turn of the loop")
 
 
-def _head(look: Look, loop: Node) -> str:
+def _head(look: RuleContext, loop: Node) -> str:
     body = loop.child_by_field_name("body")
     return look.source.slice(loop.start_byte, body.start_byte if body is not None else loop.end_byte)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import C_FAMILY, Call, Found, Look
+from concordance.extract.rule_context import C_FAMILY, Call, Match, RuleContext
 
 ID = "CUDA-UNCHECKED"
 TITLE = "Result of a CUDA call not checked"
@@ -36,7 +36,7 @@ _ASKED = re.compile(rb"(?:Get|PeekAt)LastError")
 _NOTHING = ("0", "NULL", "nullptr")
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Calls that are statements by themselves, behind which nobody asks for the last error."""
     for call in look.calls(*NAMES):
         plain = look.text(call.function) in (call.name, f"::{call.name}")
@@ -48,7 +48,7 @@ def find(look: Look) -> Iterator[Found]:
             yield look.at(call.node, f"nobody looks whether `{call.name}` failed")
 
 
-def _is_in_destructor(look: Look, call: Call) -> bool:
+def _is_in_destructor(look: RuleContext, call: Call) -> bool:
     """Whether it stands where nothing could be done about it."""
     head = look.source.slice(call.body.start_byte, call.node.start_byte).partition("{")[0]
     return "~" in head

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import LITERALS, SCRIPTS, Found, Look
+from concordance.extract.rule_context import LITERALS, SCRIPTS, Match, RuleContext
 
 ID = "JS-EVAL"
 TITLE = "Text run as code"
@@ -22,7 +22,7 @@ BAD = "eval(expression);"
 GOOD = "JSON.parse(expression);"
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """`eval(…)` and `new Function(…)` of what is no literal."""
     for call in look.calls(*NAMES):
         plain = not call.is_member and call.name not in look.defined

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import SCRIPTS, Found, Look
+from concordance.extract.rule_context import SCRIPTS, Match, RuleContext
 
 ID = "JS-EXEC"
 TITLE = "A shell runs a line made at run time"
@@ -22,7 +22,7 @@ BAD = "exec(`git log ${path}`);"
 GOOD = 'execFile("git", ["log", path]);'
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Calls in files that load `child_process`, of a line joined from parts."""
     if b"child_process" not in look.data:
         return

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import LITERALS, SCRIPTS, Found, Look
+from concordance.extract.rule_context import LITERALS, SCRIPTS, Match, RuleContext
 
 ID = "JS-HTML"
 TITLE = "Text written into the page as HTML"
@@ -22,7 +22,7 @@ BAD = "element.innerHTML = name;"
 GOOD = "element.textContent = name;"
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Assignments and calls that are given more than a literal."""
     for at in look.places("innerHTML", "outerHTML"):
         path = look.path(at)
@@ -38,7 +38,7 @@ def find(look: Look) -> Iterator[Found]:
             yield look.at(call.node, f"`{look.short(call.arguments[-1])}` is read as HTML")
 
 
-def _is_fixed(look: Look, value: Node) -> bool:
+def _is_fixed(look: RuleContext, value: Node) -> bool:
     """Whether a value is made of literals and plain names (of constants, mostly), or was cleaned by name."""
     text = look.text(value)
     if value.type in LITERALS or (value.type == "template_string" and "${" not in text):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import PYTHON, Found, Look
+from concordance.extract.rule_context import PYTHON, Match, RuleContext
 
 ID = "PY-CPU"
 TITLE = "Tensor turned into numbers of the host in a loop"
@@ -24,7 +24,7 @@ GOOD = "for batch in batches:\n    right += (model(batch) == batch.label).sum()\
 _NUMBERS = frozenset(("numpy", "tolist", "item"))
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """`.cpu().numpy()` and their like that a loop repeats, in a file that imports torch; not every so many turns."""
     if not look.imports_any("torch"):
         return

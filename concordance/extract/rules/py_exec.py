@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import LITERALS, PYTHON, Found, Look
+from concordance.extract.rule_context import LITERALS, PYTHON, Match, RuleContext
 
 ID = "PY-EXEC"
 TITLE = "Text run as code"
@@ -22,7 +22,7 @@ BAD = "eval(text)"
 GOOD = "ast.literal_eval(text)"
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Calls of Python's own functions with a text that does not stand in the call itself."""
     for call in look.calls(*NAMES):
         written = look.text(call.function)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import PYTHON, Call, Found, Look
+from concordance.extract.rule_context import PYTHON, Call, Match, RuleContext
 
 ID = "PY-GROW"
 TITLE = "Array grown piece by piece in a loop"
@@ -34,7 +34,7 @@ _JOINS = frozenset(
 )
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Joins in a loop whose result takes the place of one of the parts, which was there before the loop."""
     # Lists are appended to everywhere, arrays are not.
     names = NAMES if look.imports_any("numpy", "jax") else tuple(name for name in NAMES if name != "append")
@@ -45,7 +45,7 @@ def find(look: Look) -> Iterator[Found]:
                 yield look.at(call.node, f"`{meaning}` copies all of `{name}` in each turn of the loop")
 
 
-def _grown(look: Look, call: Call) -> str:
+def _grown(look: RuleContext, call: Call) -> str:
     """The variable that is joined to itself, "" where there is none, or the loop begins it anew."""
     around = call.around[-1] if call.around else None
     target = around.child_by_field_name("left") if around is not None and around.type == "assignment" else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import PYTHON, Found, Look
+from concordance.extract.rule_context import PYTHON, Match, RuleContext
 
 ID = "PY-ITEM"
 TITLE = "`.item()` in a loop"
@@ -22,7 +22,7 @@ BAD = "for batch in batches:\n    total += loss(batch).item()"
 GOOD = "for batch in batches:\n    total += loss(batch).detach()\ntotal = total.item()"
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Calls without arguments that a loop repeats, in a file that imports a library of tensors."""
     if not look.imports_any("torch", "jax", "tensorflow", "cupy"):
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import PYTHON, Found, Look
+from concordance.extract.rule_context import PYTHON, Match, RuleContext
 
 ID = "PY-ITERROWS"
 TITLE = "Data frame read row by row"
@@ -22,7 +22,7 @@ BAD = "for _, row in frame.iterrows():\n    total += row.price * row.count"
 GOOD = "total = (frame.price * frame.count).sum()"
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """All calls without arguments."""
     for call in look.calls("iterrows"):
         if call.is_member and not call.arguments:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import PYTHON, Found, Look, loop_around
+from concordance.extract.rule_context import PYTHON, Match, RuleContext, loop_around
 
 ID = "PY-LISTFIND"
 TITLE = "Growing list searched in a loop"
@@ -29,7 +29,7 @@ _BEGUN = re.compile(rb"[ \t]*([A-Za-z_]\w*)(?:[ \t]*+:[^=\n]++)?+[ \t]*+\Z")
 _ENDS = (b"", b" ", b":", b")", b"]", b"}", b",", b"\n", b"\r")
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Tests in a loop of lists that begin empty and are added to in the same loop."""
     data = look.data
     for name in sorted(_begun(data)):
@@ -57,7 +57,7 @@ def _begun(data: bytes) -> set[bytes]:
     return names
 
 
-def _tested(look: Look, at: int, name: bytes) -> Iterator[Found]:
+def _tested(look: RuleContext, at: int, name: bytes) -> Iterator[Match]:
     path = look.path(at)
     test = next((one for one in reversed(path) if one.type == "comparison_operator"), None)
     loop = loop_around(path)
@@ -66,7 +66,7 @@ def _tested(look: Look, at: int, name: bytes) -> Iterator[Found]:
         yield look.at(test, words)
 
 
-def _grows(look: Look, path: list[Node], loop: Node, word: bytes) -> bool:
+def _grows(look: RuleContext, path: list[Node], loop: Node, word: bytes) -> bool:
     """Whether a list begins empty before the loop, in the same function, and is added to inside."""
     body = next((one for one in reversed(path) if one.type in ("function_definition", "module")), path[0])
     begun = rb"^[ \t]*%s(?:\s*:[^=\n]+)?\s*=\s*(?:\[\s*\]|list\(\))" % word

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import PYTHON, Found, Look
+from concordance.extract.rule_context import PYTHON, Match, RuleContext
 
 ID = "PY-LISTHEAD"
 TITLE = "First element of a list taken or put in a loop"
@@ -22,7 +22,7 @@ BAD = "while queue:\n    visit(queue.pop(0))"
 GOOD = "queue = collections.deque(start)\nwhile queue:\n    visit(queue.popleft())"
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """`pop(0)` and `insert(0, …)` that a loop repeats."""
     for call in look.calls(*NAMES):
         wanted = 1 if call.name == "pop" else 2

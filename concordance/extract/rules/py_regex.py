@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import PYTHON, Found, Look
+from concordance.extract.rule_context import PYTHON, Match, RuleContext
 
 ID = "PY-REGEX"
 TITLE = "Fixed pattern compiled in a loop"
@@ -22,7 +22,7 @@ BAD = 'for line in lines:\n    number = re.compile(r"\\d+")'
 GOOD = 'number = re.compile(r"\\d+")\nfor line in lines:\n    …'
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Calls of `re.compile` with a literal that a loop repeats."""
     for meaning, call in look.imported_calls("compile"):
         if meaning in ("re.compile", "regex.compile") and call.arguments and call.loop is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import LITERALS, PYTHON, Call, Found, Look
+from concordance.extract.rule_context import LITERALS, PYTHON, Call, Match, RuleContext
 
 ID = "PY-SHELL"
 TITLE = "A shell runs a line made at run time"
@@ -28,7 +28,7 @@ _ALWAYS = frozenset(("os.system", "os.popen", "subprocess.getoutput", "subproces
                      "asyncio.create_subprocess_shell"))  # fmt: skip
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Calls that use a shell by their meaning or because they are told to, of a line that is no literal."""
     for meaning, call in look.imported_calls(*NAMES):
         if meaning in _ALWAYS or (meaning.startswith("subprocess.") and look.text(call.keyword("shell")) == "True"):
@@ -44,7 +44,7 @@ def _line(call: Call) -> Node | None:
     return first
 
 
-def _is_fixed(look: Look, line: Node) -> bool:
+def _is_fixed(look: RuleContext, line: Node) -> bool:
     """Whether a line stands in the call: a text without parts to be filled in, also in a list."""
     if line.type == "list":
         return all(_is_fixed(look, one) for one in line.named_children)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import PYTHON, Found, Look, loop_around
+from concordance.extract.rule_context import PYTHON, Match, RuleContext, loop_around
 
 ID = "PY-STRGROW"
 TITLE = "Text grown piece by piece in a loop"
@@ -28,7 +28,7 @@ _HEAD = re.compile(rb"[ \t]+([A-Za-z_]\w*)[ \t]*\Z")
 _TEXTS = (b'"', b"'", b'f"', b"f'")
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Additions to a variable that held a text before the loop."""
     data = look.data
     at = data.find(b"+= ")
@@ -41,7 +41,7 @@ def find(look: Look) -> Iterator[Found]:
         at = data.find(b"+= ", at + 3)
 
 
-def _added(look: Look, at: int, name: bytes) -> Iterator[Found]:
+def _added(look: RuleContext, at: int, name: bytes) -> Iterator[Match]:
     path = look.path(at)
     node = next((one for one in reversed(path) if one.type == "augmented_assignment"), None)
     loop = loop_around(path)
@@ -49,7 +49,7 @@ def _added(look: Look, at: int, name: bytes) -> Iterator[Found]:
         yield look.at(node, f"`{name.decode()}` may be copied whole in each turn of the loop")
 
 
-def _is_text_before(look: Look, path: list[Node], loop: Node, name: bytes) -> bool:
+def _is_text_before(look: RuleContext, path: list[Node], loop: Node, name: bytes) -> bool:
     """Whether the variable was given a text in this function before the loop, and is not begun anew in it."""
     body = next((one for one in reversed(path) if one.type in ("function_definition", "module")), path[0])
     word = re.escape(name)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import PYTHON, Found, Look
+from concordance.extract.rule_context import PYTHON, Match, RuleContext
 
 ID = "PY-SYNCHRONIZE"
 TITLE = "Waiting for the device in a loop"
@@ -26,7 +26,7 @@ _MEASURES = re.compile(rb"\btime\.|perf_counter|elapsed|[Tt]imer|\.record\(")
 _WHAT = {"synchronize": "waits for the device", "empty_cache": "gives the device's memory back"}
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Calls of torch's own functions that a loop repeats, but where time is taken."""
     for meaning, call in look.imported_calls(*NAMES):
         is_torchs = meaning.startswith("torch.") and meaning.count(".") == 2

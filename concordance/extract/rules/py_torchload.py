@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import PYTHON, Call, Found, Look
+from concordance.extract.rule_context import PYTHON, Call, Match, RuleContext
 
 ID = "PY-TORCHLOAD"
 TITLE = "`torch.load` of more than weights"
@@ -24,7 +24,7 @@ BAD = "torch.load(path)"
 GOOD = "torch.load(path, weights_only=True)"
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Calls of torch's own `load` that do not say `weights_only=True`."""
     for meaning, call in look.imported_calls("load"):
         if meaning not in ("torch.load", "torch.serialization.load"):
@@ -42,7 +42,7 @@ def find(look: Look) -> Iterator[Found]:
             yield look.at(call.node, "`torch.load` with `weights_only=False` runs what the file says")
 
 
-def _is_own(look: Look, call: Call) -> bool:
+def _is_own(look: RuleContext, call: Call) -> bool:
     """Whether the same function has just saved what it reads."""
     name = look.text(call.arguments[0]) if call.arguments else ""
     before = look.source.slice(call.body.start_byte, call.node.start_byte)

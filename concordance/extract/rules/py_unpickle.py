@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import PYTHON, Found, Look
+from concordance.extract.rule_context import PYTHON, Match, RuleContext
 
 ID = "PY-UNPICKLE"
 TITLE = "Data read by unpickling"
@@ -24,7 +24,7 @@ GOOD = "json.load(file)"
 _PICKLES = frozenset(("pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "pickle5"))
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Calls that unpickle by their meaning or because they are told to, but of what was pickled in the same call."""
     for meaning, call in look.imported_calls(*NAMES):
         home, _, name = meaning.rpartition(".")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import PYTHON, Found, Look
+from concordance.extract.rule_context import PYTHON, Match, RuleContext
 
 ID = "PY-YAML"
 TITLE = "YAML read with a loader that makes objects"
@@ -24,7 +24,7 @@ GOOD = "yaml.safe_load(file)"
 _UNSAFE = frozenset(f"yaml.{name}" for name in ("Loader", "UnsafeLoader", "CLoader", "CUnsafeLoader"))
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Calls of PyYAML's own functions with no loader, or one that is known to make objects."""
     for meaning, call in look.imported_calls(*NAMES):
         if meaning in ("yaml.unsafe_load", "yaml.unsafe_load_all"):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import Found, Look
+from concordance.extract.rule_context import Match, RuleContext
 
 ID = "SH-CHMOD"
 TITLE = "File or folder that everybody may write"
@@ -24,10 +24,10 @@ _OPEN = re.compile(
 )
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Modes whose last figure lets others write."""
     for match in _OPEN.finditer(look.data):
         line = look.data[look.data.rfind(b"\n", 0, match.start()) + 1 : match.start()].lstrip()
         sticky = re.search(rb"\s1\d\d\d$", match[0])
         if not look.in_comment(match.start()) and not line.startswith((b"#", b"echo")) and sticky is None:
-            yield Found(match.start(), match.end(), f"`{match[0].decode()}` lets everybody write")
+            yield Match(match.start(), match.end(), f"`{match[0].decode()}` lets everybody write")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import Found, Look
+from concordance.extract.rule_context import Match, RuleContext
 
 ID = "SH-EVAL"
 TITLE = "Variable run as code"
@@ -25,7 +25,7 @@ GOOD = '"${command[@]}"'
 _VARIABLE = re.compile(r"[\"']?\\?\$\{?[A-Za-z_@*1-9]")
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """`eval` of words that hold a variable; what another program prints to be evaluated is another matter,
     and so are the arguments that `getopt` has put in order."""
     for at in look.places("eval"):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import Found, Look
+from concordance.extract.rule_context import Match, RuleContext
 
 ID = "SH-INSECURE"
 TITLE = "Certificate of a server not checked"
@@ -28,8 +28,8 @@ _UNCHECKED = re.compile(
 )
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Options and variables that switch the check off."""
     for match in _UNCHECKED.finditer(look.data):
         if not look.in_comment(match.start()):
-            yield Found(match.start(), match.end(), f"`{match[0].split()[0].decode()}` does not check who answers")
+            yield Match(match.start(), match.end(), f"`{match[0].split()[0].decode()}` does not check who answers")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import Found, Look
+from concordance.extract.rule_context import Match, RuleContext
 
 ID = "SH-PIPE"
 TITLE = "Downloaded script run unread"
@@ -32,14 +32,14 @@ _PIPED = re.compile(
 )
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Downloads that are piped to an interpreter or substituted into one."""
     for match in _PIPED.finditer(look.data):
         if not look.in_comment(match.start()) and not _is_quoted(look, match.start()):
-            yield Found(match.start(), match.end(), "a script is downloaded and run unread")
+            yield Match(match.start(), match.end(), "a script is downloaded and run unread")
 
 
-def _is_quoted(look: Look, at: int) -> bool:
+def _is_quoted(look: RuleContext, at: int) -> bool:
     """Whether the line only prints the command."""
     line = look.data[look.data.rfind(b"\n", 0, at) + 1 : at]
     return re.search(rb"\b(?:echo|printf|cat)\b[^;|&]*[\"']", line) is not None or line.lstrip().startswith(b"#")

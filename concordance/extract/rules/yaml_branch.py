@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import Found, Look
+from concordance.extract.rule_context import Match, RuleContext
 
 ID = "YAML-BRANCH"
 TITLE = "Action taken from a branch"
@@ -25,9 +25,9 @@ GOOD = "uses: example/action@8f4b7f84864484a7bf31766abe9204da3cbe65b3"
 _USES = re.compile(rb"^[ \t]*(?:-[ \t]+)?uses:[ \t]*[\"']?([\w.-]+/[\w./-]+)@(main|master|develop)\b", re.M)
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """`uses:` of a branch; what lies in a `.github` folder is mostly of the same people."""
     for match in _USES.finditer(look.data):
         if b"/.github/" not in match[1] and not look.in_comment(match.start(1)):
             words = f"`{match[1].decode()}` is whatever its branch `{match[2].decode()}` holds"
-            yield Found(match.start(1), match.end(), words)
+            yield Match(match.start(1), match.end(), words)

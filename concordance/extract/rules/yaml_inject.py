@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import Found, Look
+from concordance.extract.rule_context import Match, RuleContext
 
 ID = "YAML-INJECT"
 TITLE = "Stranger's text in a workflow's script"
@@ -31,7 +31,7 @@ _TEXT = re.compile(
 _RUN = re.compile(rb"^([ \t]*)(?:-[ \t]+)?(?:run|script):[ \t]*([|>][-+\d]*)?", re.M)
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Such texts between a `run:` and the next key of its step."""
     spans = []
     for match in _RUN.finditer(look.data):
@@ -48,6 +48,6 @@ def find(look: Look) -> Iterator[Found]:
     for match in _TEXT.finditer(look.data):
         place = bisect_right(starts, match.start()) - 1
         if place >= 0 and match.start() < ends[place]:
-            yield Found(
+            yield Match(
                 match.start(), match.end(), f"`{match[1].decode()}` is written into a script, where it is run as code"
             )

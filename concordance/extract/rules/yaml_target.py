@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import Found, Look
+from concordance.extract.rule_context import Match, RuleContext
 
 ID = "YAML-TARGET"
 TITLE = "Stranger's code checked out with secrets at hand"
@@ -32,7 +32,7 @@ _HEAD = re.compile(
 )
 
 
-def find(look: Look) -> Iterator[Found]:
+def find(look: RuleContext) -> Iterator[Match]:
     """Checkouts of the head in a workflow that such a request starts."""
     target = re.search(rb"^(?:on|\"on\"|'on'|true)\s*:[^#]*?\bpull_request_target\b", look.data, re.M | re.S)
     jobs = re.search(rb"^jobs\s*:", look.data, re.M)
@@ -41,7 +41,7 @@ def find(look: Look) -> Iterator[Found]:
     for match in _HEAD.finditer(look.data, jobs.start()):
         if not look.in_comment(match.start()):
             start = match.end() - len(match[0].lstrip())
-            yield Found(
+            yield Match(
                 start,
                 match.end(),
                 "the head of a pull request is checked out where `pull_request_target` hands out secrets",

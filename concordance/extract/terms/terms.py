@@ -31,7 +31,7 @@ from itertools import accumulate, chain, pairwise
 from concordance.base.model import FileFacts, Kind, Term, unpacked
 from concordance.extract.documents.docstrings import summary
 from concordance.extract.terms.english import GENERAL, IMPERATIVES, MODIFIERS, STOP, VERBS
-from concordance.extract.terms.text_tokens import Said, pieces
+from concordance.extract.terms.text_tokens import TextTokens, pieces
 from concordance.extract.terms.word_split import LONGEST, grams, is_acronym, is_word, tokens
 
 _IN_BRACKETS = re.compile(r"\(([A-Z][A-Za-z0-9]{1,9}?)s?[,;)]")
@@ -58,7 +58,7 @@ _LY_NOUNS = frozenset(("assembly", "anomaly", "family", "reply", "poly", "multip
 
 def terms(facts: FileFacts, comments: list[tuple[int, str]], prose: list[tuple[int, str]]) -> tuple[Term, ...]:
     """The entries that a file gives an index."""
-    said = Said(pieces(facts, comments, prose))
+    said = TextTokens(pieces(facts, comments, prose))
     said.settle_capitals()
     index = _Index(said, facts)
     index.count_names()
@@ -87,7 +87,7 @@ def rank(found: Iterable[Term], files_with: Mapping[str, int], files: int) -> li
 class _Index:
     """Candidates, each with its points, its count, and the first name that it is part of."""
 
-    def __init__(self, said: Said, facts: FileFacts) -> None:
+    def __init__(self, said: TextTokens, facts: FileFacts) -> None:
         self.said = said
         self.facts = facts
         self.rows: dict[str, list[int]] = {}  # points, times, the name's number or -1

@@ -1,6 +1,6 @@
 """What a file says in words: its comments, documentation and prose as one run of tokens with their lines.
 
-In: the comments and prose of a file, each with its line, and its facts. Out: `Said`. Licences, code samples,
+In: the comments and prose of a file, each with its line, and its facts. Out: `TextTokens`. Licences, code samples,
 markup and what is said to tools are left out; documentation that is a comment too is taken once.
 """
 
@@ -45,7 +45,7 @@ def pieces(facts: FileFacts, comments: list[tuple[int, str]], prose: list[tuple[
     return sorted(found + missing) if missing else found
 
 
-class Said:
+class TextTokens:
     """The tokens of everything said, in order, and their lines."""
 
     def __init__(self, found: list[tuple[int, str]]) -> None:

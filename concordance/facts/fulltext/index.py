@@ -1,9 +1,9 @@
 """The full-text index beside the store: every file as a whole, and in pieces of some lines.
 
 In: a file's text and facts, made into words by a worker (`prepared`). Out: `REPO/.concordance/text/`, indexes of
-tantivy, and `Shelf`s to ask them. Whole files have fields (path, names, documentation, text), pieces only text, with
-positions for phrases. Source lies on another shelf than the rest, so that how common a word is among tests does not
-count for source. A first index is written beside its place and renamed; a reader sees what was last committed.
+tantivy, and `IndexShard`s to ask them. Whole files have fields (path, names, documentation, text), pieces only text,
+with positions for phrases. Source lies on another shelf than the rest, so that how common a word is among tests does
+not count for source. A first index is written beside its place and renamed; a reader sees what was last committed.
 
 Index and store cannot be committed in one moment. So the index notes which store it was made from and which it is made
 for, and the paths that differ between them, before it is changed: a build that was killed in between is known by it,
@@ -31,7 +31,7 @@ from concordance.base.errors import StoreBroken, StoreFailed
 from concordance.base.model import Category, FileFacts, Kind
 from concordance.base.watchdog import watched
 from concordance.facts.fulltext import words as fulltext_words
-from concordance.facts.fulltext.words import Words
+from concordance.facts.fulltext.words import WordNormalizer
 from concordance.facts.integrity import checksums
 
 SHELVES = ("source", "other")
@@ -48,7 +48,7 @@ _HEAP = 50_000_000  # bytes of a writer
 _PACKAGE_FILES = ("__init__", "mod", "index", "lib")  # named by the folder they are in
 
 
-class Prepared(NamedTuple):
+class PreparedFile(NamedTuple):
     """A file's words."""
 
     base: str
@@ -62,10 +62,10 @@ class Prepared(NamedTuple):
 
 
 _ENCODER = msgspec.msgpack.Encoder()
-_DECODER = msgspec.msgpack.Decoder(Prepared)
+_DECODER = msgspec.msgpack.Decoder(PreparedFile)
 
 
-def prepared(path: str, text: str, facts: FileFacts, words: Words) -> bytes:
+def prepared(path: str, text: str, facts: FileFacts, words: WordNormalizer) -> bytes:
     """A file's words, packed; made by a worker, which has the text at hand. None of a file whose path is no text."""
     if not _is_text(path):
         return b""
@@ -80,7 +80,7 @@ def prepared(path: str, text: str, facts: FileFacts, words: Words) -> bytes:
     dotted += [f"{home}.{name}" for name in lower]
     dotted += [f"{one}.{other}" for one, other in pairwise(parts)]
     docs = " ".join((facts.doc, *(symbol.doc for symbol in facts.symbols if symbol.doc)))
-    row = Prepared(
+    row = PreparedFile(
         words.of(base), words.of(folder), words.of(" ".join(symbol.name for symbol in code)),
         _names(lower), _names(dict.fromkeys(dotted)),
         words.of(docs), _is_of_tests(facts), tuple(words.chunks(text)),
@@ -178,7 +178,7 @@ class TextWriter:
             if packed:
                 self._put(path, category, size, _DECODER.decode(packed))
 
-    def _put(self, path: str, category: str, size: int, row: Prepared) -> None:
+    def _put(self, path: str, category: str, size: int, row: PreparedFile) -> None:
         purpose = Category.TEST if row.tests and category in _ON_SOURCE else Category(category)
         shelf = SHELVES[purpose not in _ON_SOURCE]
         folders, at = [path], path
@@ -308,7 +308,7 @@ def _version() -> str:
 # --- reading
 
 
-class Wanted(NamedTuple):
+class FieldQuery(NamedTuple):
     """Some words of a question, to be found in a field."""
 
     field: str
@@ -336,7 +336,7 @@ class PieceFound(NamedTuple):
     at: Any
 
 
-class Shelf:
+class IndexShard:
     """One shelf, open for reading."""
 
     def __init__(self, home: str) -> None:
@@ -355,7 +355,7 @@ class Shelf:
         have = searcher.doc_freq(field, word)
         return math.log(1 + (searcher.num_docs - have + 0.5) / (have + 0.5)) if have else 0.0
 
-    def files(self, wanted: list[Wanted], folder: str, most: int) -> list[FileFound]:
+    def files(self, wanted: list[FieldQuery], folder: str, most: int) -> list[FileFound]:
         """The files that have most of what is wanted, below a folder."""
         found = self._searched(False, wanted, folder, most)
         places = [at for _, at in found]
@@ -363,7 +363,7 @@ class Shelf:
         rows = zip(numbers, sizes, purposes, found, strict=True)
         return [FileFound(int(n or 0), int(s or 0), PURPOSES[int(p or 0)], score, at) for n, s, p, (score, at) in rows]
 
-    def pieces(self, wanted: list[Wanted], folder: str, most: int) -> list[PieceFound]:
+    def pieces(self, wanted: list[FieldQuery], folder: str, most: int) -> list[PieceFound]:
         """The stretches of lines that have most of what is wanted, below a folder."""
         found = self._searched(True, wanted, folder, most)
         places = [at for _, at in found]
@@ -376,7 +376,7 @@ class Shelf:
         searcher = self._files if isinstance(found, FileFound) else self._pieces
         return str(searcher.doc(found.at)["path"][0])
 
-    def _searched(self, pieces: bool, wanted: list[Wanted], folder: str, most: int) -> list[tuple[float, Any]]:
+    def _searched(self, pieces: bool, wanted: list[FieldQuery], folder: str, most: int) -> list[tuple[float, Any]]:
         schema = self._schemas[pieces]
         if not wanted or not self.count:
             return []
@@ -388,7 +388,7 @@ class Shelf:
         return hits
 
 
-def _query(schema: tantivy.Schema, wanted: Wanted) -> tantivy.Query:
+def _query(schema: tantivy.Schema, wanted: FieldQuery) -> tantivy.Query:
     if len(wanted.words) == 1:
         query = tantivy.Query.term_query(schema, wanted.field, wanted.words[0], "freq")
     else:
@@ -396,11 +396,11 @@ def _query(schema: tantivy.Schema, wanted: Wanted) -> tantivy.Query:
     return (tantivy.Query.const_score_query if wanted.flat else tantivy.Query.boost_query)(query, wanted.weight)
 
 
-def shelves(folder: str) -> list[Shelf]:
+def shelves(folder: str) -> list[IndexShard]:
     """The index, open for reading; none where there is none."""
     place = os.path.join(folder, "text")
     if is_whole(folder):
-        return [Shelf(os.path.join(place, shelf)) for shelf in SHELVES]
+        return [IndexShard(os.path.join(place, shelf)) for shelf in SHELVES]
     if os.path.lexists(place):
         raise StoreBroken(f"the text index {place} is damaged", "Build again, which makes it anew: concord build")
     return []

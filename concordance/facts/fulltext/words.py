@@ -39,7 +39,7 @@ def stem(word: str) -> str:
     return found[0]
 
 
-class Words(dict[bytes, str]):
+class WordNormalizer(dict[bytes, str]):
     """What each written word is in the index; remembered, for most words of a text stood there before."""
 
     def __missing__(self, word: bytes) -> str:

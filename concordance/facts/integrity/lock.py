@@ -27,7 +27,7 @@ _ORPHANED = 10.0  # seconds after which a lock is taken whose holder is dead
 _STEP = 0.05
 
 
-class Holder(NamedTuple):
+class LockHolder(NamedTuple):
     """Who holds a lock, as it noted itself."""
 
     pid: int
@@ -138,11 +138,11 @@ def _put_aside(path: str, handle: int) -> None:
         os.close(folder)
 
 
-def _holder(handle: int) -> Holder | None:
+def _holder(handle: int) -> LockHolder | None:
     """Who holds a lock; None where that is not said."""
     try:
         pid, began, since, system = os.pread(handle, 200, 0).decode("ascii").split()
-        return Holder(int(pid), int(began), int(since), system)
+        return LockHolder(int(pid), int(began), int(since), system)
     except (OSError, ValueError):
         return None
 

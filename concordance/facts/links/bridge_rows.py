@@ -43,7 +43,7 @@ def _plain(row: Bridge) -> Bridge:
     return Bridge._make(text)._replace(more=())
 
 
-class Crossed:
+class BridgeReads:
     """Answers from the tables."""
 
     def __init__(self, connection: sqlite3.Connection, guarded: Callable[[], AbstractContextManager[None]]) -> None:

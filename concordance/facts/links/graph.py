@@ -1,8 +1,8 @@
 """Who leads to whom, over the whole repository, in two arrays: small enough to be read at once, fast to walk.
 
-In: for each file, who in it uses what and what runs along with what (`Way`). Out: `Graph`, which gives the users of any
-symbol. An edge is one number: the target's id, the user's id and the way. Sorted, the users of a target are one
-stretch, and only users and ways need be kept, with where each target's stretch begins.
+In: for each file, who in it uses what and what runs along with what (`EdgeKind`). Out: `LinkGraph`, which gives the
+users of any symbol. An edge is one number: the target's id, the user's id and the way. Sorted, the users of a target
+are one stretch, and only users and ways need be kept, with where each target's stretch begins.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TARGET = 32  # bits of a way and a user's id
 _WAY = (1 << _USER) - 1
 
 
-class Way(IntEnum):
+class EdgeKind(IntEnum):
     """How a user leads to a target (a closed list). Ways by which code is run come first."""
 
     CALLS = 0
@@ -44,19 +44,25 @@ class Way(IntEnum):
     MENTIONS = 15
 
 
-RUNS = frozenset(range(Way.LOADS))
+RUNS = frozenset(range(EdgeKind.LOADS))
 STEPS = 10  # of a walk to tests; measured: nearer loses what is reached through layers, farther adds what is never run
 # Of several roles, the first counts.
 _BY_ROLE = (
-    (Role.CALL, Way.CALLS), (Role.READ, Way.READS), (Role.INHERIT, Way.INHERITS), (Role.OVERRIDE, Way.INHERITS),
-    (Role.TYPE, Way.TYPES), (Role.WRITE, Way.WRITES), (Role.IMPORT, Way.IMPORTS), (Role.MENTION, Way.MENTIONS),
-)  # fmt: skip
+    (Role.CALL, EdgeKind.CALLS),
+    (Role.READ, EdgeKind.READS),
+    (Role.INHERIT, EdgeKind.INHERITS),
+    (Role.OVERRIDE, EdgeKind.INHERITS),
+    (Role.TYPE, EdgeKind.TYPES),
+    (Role.WRITE, EdgeKind.WRITES),
+    (Role.IMPORT, EdgeKind.IMPORTS),
+    (Role.MENTION, EdgeKind.MENTIONS),
+)
 
 
-def _ways() -> tuple[Way, ...]:
+def _ways() -> tuple[EdgeKind, ...]:
     """The way of each set of roles, by its bits."""
     bits = [(1 << ROLES.index(role), way) for role, way in _BY_ROLE]
-    return tuple(next((way for bit, way in bits if roles & bit), Way.MENTIONS) for roles in range(1 << len(ROLES)))
+    return tuple(next((way for bit, way in bits if roles & bit), EdgeKind.MENTIONS) for roles in range(1 << len(ROLES)))
 
 
 BY_ROLES = _ways()
@@ -87,7 +93,7 @@ def targets_of(edges: bytes) -> set[int]:
 
 def is_run(one: int) -> bool:
     """Whether something is run, or loaded, by an edge."""
-    return one & _WAY <= Way.LOADS
+    return one & _WAY <= EdgeKind.LOADS
 
 
 def moved_edge(one: int, moved: Mapping[int, int]) -> int:
@@ -148,14 +154,14 @@ def patched(packed: bytes, gone: Sequence[int], come: Sequence[int], top: int) -
 _LITTLE = array("I", array("Q", [1]).tobytes())[0] == 1  # which half of a number comes first in memory
 
 
-class Walk(NamedTuple):
+class GraphWalk(NamedTuple):
     """What a walk over the graph has met."""
 
     steps: dict[int, tuple[int, int, int]]  # by id: how many steps away, the next on the way to where it began, the way
     whole: bool  # whether it went on to its end
 
 
-class Graph:
+class LinkGraph:
     """All edges."""
 
     def __init__(self, packed: bytes) -> None:
@@ -173,7 +179,9 @@ class Graph:
             return []
         return [(one >> _USER, one & _WAY) for one in self._users[self._starts[target] : self._starts[target + 1]]]
 
-    def back(self, starts: Iterable[int], ways: frozenset[int], last: frozenset[int], steps: int, most: int) -> Walk:
+    def back(
+        self, starts: Iterable[int], ways: frozenset[int], last: frozenset[int], steps: int, most: int
+    ) -> GraphWalk:
         """All that lead to where the walk starts, nearest first, in so many steps at most. It goes on from whom it
         meets by `ways`, and not from whom by `last`; and ends early when it has looked at so many edges."""
         begins, users, known = self._starts, self._users, len(self._starts) - 1
@@ -195,9 +203,9 @@ class Graph:
                     elif way in last and user not in ends:
                         ends[user] = (distance, target, way)
                 if looked > most:
-                    return Walk({**ends, **met}, False)
+                    return GraphWalk({**ends, **met}, False)
             now = following
-        return Walk({**ends, **met}, True)
+        return GraphWalk({**ends, **met}, True)
 
     def forward(self, most: int) -> dict[int, list[int]]:
         """Whom each leads to by the first ways: those below `most`."""

@@ -16,9 +16,9 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from concordance.base.model import RUN, Links
-from concordance.facts.codec import Outline, unpack_links, unpack_outline
+from concordance.facts.codec import FileOutline, unpack_links, unpack_outline
 from concordance.facts.links import rows as links_rows
-from concordance.facts.links.graph import Graph
+from concordance.facts.links.graph import LinkGraph
 
 _PART = 500
 
@@ -31,7 +31,7 @@ class FileRow(NamedTuple):
     form: tuple[str, ...]  # as in `Before`
 
 
-class Asked:
+class LinkReads:
     """Answers from the tables."""
 
     def __init__(
@@ -54,11 +54,11 @@ class Asked:
             row = self._run.execute("SELECT packed FROM flow WHERE file = ?", (file,)).fetchone()
         return row[0] if row else b""
 
-    def outline(self, file: int) -> Outline:
+    def outline(self, file: int) -> FileOutline:
         """What a file defines and says of itself."""
         with self._guarded():
             row = self._run.execute("SELECT packed FROM facts WHERE file = ?", (file,)).fetchone()
-        return unpack_outline(row[0]) if row else Outline()
+        return unpack_outline(row[0]) if row else FileOutline()
 
     def flows_in(self, languages: Iterable[str]) -> dict[int, bytes]:
         """The flows of all files of some languages."""
@@ -73,10 +73,10 @@ class Asked:
         with self._guarded():
             return dict(self._run.execute("SELECT file, included FROM led WHERE included IS NOT NULL"))
 
-    def spooled(self) -> Spool:
+    def spooled(self) -> FlowFile:
         """All flows, put aside."""
         with self._guarded():
-            return Spool(self._folder, self._run.execute("SELECT file, packed FROM flow"))
+            return FlowFile(self._folder, self._run.execute("SELECT file, packed FROM flow"))
 
     def carriers(self, name: str, language: str, kinds: Iterable[str], most: int) -> list[int]:
         """The ids of the symbols of a name that are of some kinds, in a language, in the order of paths; one more than
@@ -121,7 +121,7 @@ class Asked:
     def leading(self, ids: Iterable[int]) -> set[int]:
         """The files that led to some symbols, by name or otherwise; ids as they were."""
         wanted = sorted(ids)
-        graph = Graph(self.passed("graph"))
+        graph = LinkGraph(self.passed("graph"))
         found = {user for target in wanted for user, _ in graph.users(target)}
         for begin in range(0, len(wanted), _PART):
             part = wanted[begin : begin + _PART]
@@ -177,7 +177,7 @@ class Asked:
 # In: flows. Out: each by its file's id. The file is gone when the last process that has it open is, however it ends.
 
 
-class Spool:
+class FlowFile:
     """Flows that were put aside."""
 
     def __init__(self, folder: str, rows: Iterable[tuple[int, bytes]]) -> None:

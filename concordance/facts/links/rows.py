@@ -42,7 +42,7 @@ class LinkedFile(NamedTuple):
     asks: bytes = b""  # the names that other languages may define, packed
 
 
-class Rest(NamedTuple):
+class StoredFlow(NamedTuple):
     """What is kept of a file's part beside its uses."""
 
     missed: dict[str, tuple[int, int]]
@@ -50,12 +50,12 @@ class Rest(NamedTuple):
     extends: list[tuple[int, int]]
 
 
-class Part(NamedTuple):
+class FileLinks(NamedTuple):
     """A file's part as it is kept."""
 
     links: bytes = b""
     uses: Columns = ()
-    rest: Rest = Rest({}, [], [])
+    rest: StoredFlow = StoredFlow({}, [], [])
     edges: bytes = b""
     loads: bytes = b""
 
@@ -63,9 +63,9 @@ class Part(NamedTuple):
 Use = tuple[int, ...]
 
 
-def part_of(row: LinkedFile) -> Part:
+def part_of(row: LinkedFile) -> FileLinks:
     """What is kept of what linking a file gave."""
-    return Part(row.links, row.uses, Rest(row.missed, row.overrides, row.extends), row.edges, row.loads)
+    return FileLinks(row.links, row.uses, StoredFlow(row.missed, row.overrides, row.extends), row.edges, row.loads)
 
 
 def rows_of(uses: Columns) -> list[Use]:
@@ -113,7 +113,7 @@ def _put_asks(run: sqlite3.Connection, row: LinkedFile) -> None:
         run.execute("DELETE FROM asks WHERE file = ?", (row.file,))
 
 
-def part(run: sqlite3.Connection, file: int) -> Part | None:
+def part(run: sqlite3.Connection, file: int) -> FileLinks | None:
     """What is kept of a file; None where it was never linked."""
     query = (
         "SELECT link.packed, uses, rest, edges, loads FROM link JOIN linked USING (file) JOIN led USING (file) "
@@ -123,12 +123,12 @@ def part(run: sqlite3.Connection, file: int) -> Part | None:
     if row is None:
         return None
     uses = msgspec.msgpack.decode(row[1], type=Columns)
-    return Part(row[0], uses, msgspec.msgpack.decode(row[2], type=Rest), row[3], row[4])
+    return FileLinks(row[0], uses, msgspec.msgpack.decode(row[2], type=StoredFlow), row[3], row[4])
 
 
-def replace(run: sqlite3.Connection, row: LinkedFile) -> tuple[Part, Part]:
+def replace(run: sqlite3.Connection, row: LinkedFile) -> tuple[FileLinks, FileLinks]:
     """Writes one file's part in place of what it had; gives both."""
-    had, new = part(run, row.file) or Part(), part_of(row)
+    had, new = part(run, row.file) or FileLinks(), part_of(row)
     if had.links and new == had:
         told = (row.imports, row.named, row.resolved, row.file)
         run.execute("UPDATE linked SET imports = ?, named = ?, resolved = ? WHERE file = ?", told)
@@ -149,16 +149,16 @@ def asks_other(run: sqlite3.Connection, row: LinkedFile) -> bool:
     return was != now
 
 
-def remove(run: sqlite3.Connection, file: int) -> Part:
+def remove(run: sqlite3.Connection, file: int) -> FileLinks:
     """Takes a file's part out, and gives it."""
-    had = part(run, file) or Part()
-    _differ(run, had, Part())
+    had = part(run, file) or FileLinks()
+    _differ(run, had, FileLinks())
     for table in ("link", "linked", "led", "mention", "asks"):
         run.execute(f"DELETE FROM {table} WHERE file = ?", (file,))  # noqa: S608
     return had
 
 
-def _differ(run: sqlite3.Connection, old: Part, new: Part) -> None:
+def _differ(run: sqlite3.Connection, old: FileLinks, new: FileLinks) -> None:
     """Brings the rows that are looked up from one part of a file to another."""
     if old.uses != new.uses:
         before, after = dict.fromkeys(rows_of(old.uses)), dict.fromkeys(rows_of(new.uses))
@@ -196,7 +196,7 @@ def aim(run: sqlite3.Connection, moved: Mapping[int, int]) -> None:
         run.executemany(f"UPDATE {table} SET target = ? WHERE target = ?", pairs)  # noqa: S608
 
 
-def move(run: sqlite3.Connection, file: int, moved: Mapping[int, int]) -> tuple[Part, Part] | None:
+def move(run: sqlite3.Connection, file: int, moved: Mapping[int, int]) -> tuple[FileLinks, FileLinks] | None:
     """Writes what is kept of a file with other ids for what it leads to; gives it before and after."""
     had = part(run, file)
     if had is None:
@@ -204,11 +204,11 @@ def move(run: sqlite3.Connection, file: int, moved: Mapping[int, int]) -> tuple[
     links = unpack_links(had.links)
     targets = _with(links.target, moved)
     uses = (_with(had.uses[0], moved), *had.uses[1:]) if had.uses else had.uses
-    rest = Rest(
+    rest = StoredFlow(
         had.rest.missed, [(one, moved.get(target, target), trust) for one, target, trust in had.rest.overrides],
         [(one, moved.get(target, target)) for one, target in had.rest.extends],
     )  # fmt: skip
-    new = Part(pack(_aimed(links, targets)), uses, rest, remapped(had.edges, moved), _with(had.loads, moved))
+    new = FileLinks(pack(_aimed(links, targets)), uses, rest, remapped(had.edges, moved), _with(had.loads, moved))
     columns = run.execute("SELECT files, included FROM led WHERE file = ?", (file,)).fetchone()
     there, included = (
         [moved.get(base, base) for base in array("I", one)] if one is not None else None for one in columns

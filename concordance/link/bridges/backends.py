@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Role, Trust
-from concordance.link.bridge_context import Crossing, Meant
+from concordance.link.bridge_context import BridgeContext, LinkedName
 from concordance.link.kernels import Kernels
 from concordance.link.operator_tables import Tables
 
 READS = ("overloads",)
 
 
-def join(crossing: Crossing) -> Iterator[Bridge]:
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """Lists and methods."""
     tables, kernels = crossing.once(Tables), crossing.once(Kernels)
     for one in crossing.ends("backends", "kernel"):
@@ -25,7 +25,7 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
             continue
         name = operator.schema.base + ("_out" if operator.schema.is_out else "")
         more = (*one.end.more, ("kernel", f"{one.end.text}::{name}" if one.end.text else name))
-        found: list[Meant] = []
+        found: list[LinkedName] = []
         for ending in ("", "_symint") if one.end.text else ():  # of sizes that are symbols
             found = found or kernels.of(f"{one.end.text}::{name}{ending}", ((),), operator.schema, anywhere=False)
         for meant in found:
@@ -35,5 +35,5 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
             yield row._replace(says="registered", source=operator.entry, end=-1)
         if not found:
             why = "no definition of this name found" if one.end.text else "kernel that the build makes"
-            none = Meant(0, Trust.EXACT, why)
+            none = LinkedName(0, Trust.EXACT, why)
             yield one.to(none.target, none.trust, none.by, more=more)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from concordance.base.model import Bridge, Kind, Trust
-from concordance.link.bridge_context import Crossing, Stated
+from concordance.link.bridge_context import BridgeContext, StatedEnd
 from concordance.link.paths.tree import above, joined
 
 _HERE = re.compile(r"\$\{CMAKE_CURRENT_(?:SOURCE|LIST)_DIR\}/?|\$\(srctree\)/\$\(src\)/|\$\(src\)/|\./")
@@ -26,10 +26,10 @@ _MARKS = {
 _OBJECTS = (".c", ".S", ".cc", ".cpp", ".s", ".rs")
 
 
-def join(crossing: Crossing) -> Iterator[Bridge]:
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """Targets and sources."""
     paths = Paths(crossing.file_of)
-    targets: dict[tuple[str, str], list[Stated]] = {}
+    targets: dict[tuple[str, str], list[StatedEnd]] = {}
     for one in crossing.ends("builds"):
         targets.setdefault((one.file.path, one.end.name), []).append(one)
     symbols: dict[str, dict[str, int]] = {}
@@ -39,7 +39,7 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
         yield from _built(crossing, paths, stated, symbols[path].get(name, 0))
 
 
-def _targets(crossing: Crossing, one: Stated) -> dict[str, int]:
+def _targets(crossing: BridgeContext, one: StatedEnd) -> dict[str, int]:
     """The targets that a build file defines, by name."""
     found: dict[str, int] = {}
     for place in crossing.symbols(one.file):
@@ -48,7 +48,7 @@ def _targets(crossing: Crossing, one: Stated) -> dict[str, int]:
     return found
 
 
-def _built(crossing: Crossing, paths: Paths, stated: list[Stated], target: int) -> Iterator[Bridge]:
+def _built(crossing: BridgeContext, paths: Paths, stated: list[StatedEnd], target: int) -> Iterator[Bridge]:
     """The files of one target, each once."""
     without = {file for one in stated if _how(one) == "without" for file, _, _ in _files(paths, one)}
     seen = set()
@@ -60,11 +60,11 @@ def _built(crossing: Crossing, paths: Paths, stated: list[Stated], target: int) 
                 yield row._replace(source=target) if target else row
 
 
-def _how(one: Stated) -> str:
+def _how(one: StatedEnd) -> str:
     return dict(one.end.more)["how"]
 
 
-def _files(paths: Paths, one: Stated) -> Iterator[tuple[str, Trust, str]]:
+def _files(paths: Paths, one: StatedEnd) -> Iterator[tuple[str, Trust, str]]:
     """The files that a word means, with how sure that is."""
     how, language = _how(one), one.file.language
     words, homes = paths.homes(one.file.path, one.end.text, _MARKS[language])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge
-from concordance.link.bridge_context import Crossing
+from concordance.link.bridge_context import BridgeContext
 from concordance.link.python_bindings import resolver
 
 
-def join(crossing: Crossing) -> Iterator[Bridge]:
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """What is bound, who asks for it, and which stub declares it."""
     yield from resolver.join(crossing, "cpython")

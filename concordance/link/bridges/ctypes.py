@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Role, Trust
-from concordance.link.bridge_context import Crossing, Stated
+from concordance.link.bridge_context import BridgeContext, StatedEnd
 
 _C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
 _ROLES = {"calls": Role.CALL, "reads": Role.READ, "declares": ""}
 _MOST = 3
 
 
-def join(crossing: Crossing) -> Iterator[Bridge]:
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """The functions of the repository that are called."""
     plain = {one.end.name for one in crossing.ends("ctypes", "plain")}
     held = {(crossing.module_of(one.file.path), one.end.name) for one in crossing.ends("ctypes", "library")}
@@ -27,7 +27,7 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
         yield from _functions(crossing, one, plain)
 
 
-def _imported(crossing: Crossing, one: Stated, library: str) -> tuple[str, str]:
+def _imported(crossing: BridgeContext, one: StatedEnd, library: str) -> tuple[str, str]:
     """The module and the name that a library is imported by, in full."""
     module, _, name = library.partition(":")
     dots = len(module) - len(module.lstrip("."))
@@ -38,7 +38,7 @@ def _imported(crossing: Crossing, one: Stated, library: str) -> tuple[str, str]:
     return module, name
 
 
-def _functions(crossing: Crossing, one: Stated, plain: set[str]) -> Iterator[Bridge]:
+def _functions(crossing: BridgeContext, one: StatedEnd, plain: set[str]) -> Iterator[Bridge]:
     name = one.end.name
     found = [place for place in crossing.named(name, _C_FAMILY) if place.kind == "function"]
     defined = [place for place in found if not place.declaration] or found

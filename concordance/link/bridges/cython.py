@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import ROLES, Bridge, Role, Trust
-from concordance.link.bridge_context import Crossing, Stated
+from concordance.link.bridge_context import BridgeContext, StatedEnd
 
 _C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
 _STUBS = (".pyi", ".pyi.in")
@@ -16,9 +16,9 @@ _CALL, _IMPORT = (1 << ROLES.index(role) for role in (Role.CALL, Role.IMPORT))
 _BY = "defined in Cython"
 
 
-def join(crossing: Crossing) -> Iterator[Bridge]:
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """What is offered, who asks for it, which stub declares it; and the functions of C behind declarations."""
-    known: dict[str, Stated] = {}
+    known: dict[str, StatedEnd] = {}
     for one in crossing.ends("cython", "binds"):
         if one.file.path.endswith((".pxd", ".pxi")):
             continue
@@ -41,7 +41,7 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
         yield from _functions(crossing, one)
 
 
-def _functions(crossing: Crossing, one: Stated) -> Iterator[Bridge]:
+def _functions(crossing: BridgeContext, one: StatedEnd) -> Iterator[Bridge]:
     """The C function that is declared: the only one of its name, in the header that is named or behind it."""
     name = one.end.name.rpartition("::")[2]
     header = dict(one.end.more).get("header", "")

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Role, Trust
-from concordance.link.bridge_context import Crossing, Stated
+from concordance.link.bridge_context import BridgeContext, StatedEnd
 from concordance.link.kernels import Kernels
-from concordance.link.operator_tables import Operator, Tables
+from concordance.link.operator_tables import TableOperator, Tables
 
 _HOMES = (("torch", "autograd", "generated", "details"), ("torch", "autograd"))
 
 
-def join(crossing: Crossing) -> Iterator[Bridge]:
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """Formulas, and what they call."""
     stated = crossing.ends("derivatives", "formula")
     if not stated:
@@ -36,7 +36,7 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
         yield from _called(tables, kernels, one)
 
 
-def _operators(tables: Tables, one: Stated, own: set[str]) -> Iterator[tuple[Operator, str]]:
+def _operators(tables: Tables, one: StatedEnd, own: set[str]) -> Iterator[tuple[TableOperator, str]]:
     """The operator that a formula is of, and the one that does the same in place."""
     found = tables.named(one.end.name, one.file.path)
     if found is None:
@@ -49,7 +49,7 @@ def _operators(tables: Tables, one: Stated, own: set[str]) -> Iterator[tuple[Ope
         yield other, f"in-place form of {found.schema.local}"
 
 
-def _called(tables: Tables, kernels: Kernels, one: Stated) -> Iterator[Bridge]:
+def _called(tables: Tables, kernels: Kernels, one: StatedEnd) -> Iterator[Bridge]:
     space, _, name = one.end.text.rpartition("::")
     entry = tables.entry(one)
     if space == "std":

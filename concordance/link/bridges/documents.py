@@ -11,14 +11,14 @@ from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Trust
 from concordance.facts.read import Place
-from concordance.link.bridge_context import Crossing, Stated
+from concordance.link.bridge_context import BridgeContext, StatedEnd
 from concordance.link.paths.tree import joined
-from concordance.link.python.documented_names import DocumentedNames, Named
+from concordance.link.python.documented_names import DocumentedName, DocumentedNames
 
 _C = ("c", "cpp", "cuda", "objc", "objcpp")
 
 
-def join(crossing: Crossing) -> Iterator[Bridge]:
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """Documents and code."""
     stated = crossing.ends("documents", "documents", "mentions", "shows")
     if not stated:
@@ -38,18 +38,18 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
             yield one.to(found.id, found.trust, found.by)
 
 
-def _path(crossing: Crossing, one: Stated) -> Named | None:
+def _path(crossing: BridgeContext, one: StatedEnd) -> DocumentedName | None:
     """A file by its path."""
     homes = ("", one.file.path.rpartition("/")[0])
     for home in homes if not one.end.text.startswith(".") else homes[::-1]:
         path = joined(home, one.end.text)
         row = crossing.file_of.get(path) if path is not None else None
         if row is not None:
-            return Named(row.base, Trust.EXACT, "path")
+            return DocumentedName(row.base, Trust.EXACT, "path")
     return None
 
 
-def _qualified(crossing: Crossing, written: str) -> Named | None:
+def _qualified(crossing: BridgeContext, written: str) -> DocumentedName | None:
     """A name of C++: its definition, where there is one; overloads are one."""
     parts = written.split("::")
 
@@ -62,4 +62,4 @@ def _qualified(crossing: Crossing, written: str) -> Named | None:
     found = [place for place in found if not place.declaration] or found
     if len({(place.path, place.home) for place in found}) != 1:
         return None
-    return Named(found[0].id, Trust.UNIQUE_NAME, "only definition of this name")
+    return DocumentedName(found[0].id, Trust.UNIQUE_NAME, "only definition of this name")

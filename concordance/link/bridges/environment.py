@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Trust
-from concordance.link.bridge_context import Crossing, Stated
+from concordance.link.bridge_context import BridgeContext, StatedEnd
 
 _FUNCTIONS = frozenset(("function", "method", "macro", "class", "struct", "variable", "constant"))
 
 
-def join(crossing: Crossing) -> Iterator[Bridge]:
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """All places of all variables."""
     stated = crossing.ends("environment")
-    options: dict[str, list[Stated]] = {}
+    options: dict[str, list[StatedEnd]] = {}
     for one in stated:
         if one.end.says == "declares":
             options.setdefault(one.end.name, []).append(one)
@@ -42,7 +42,9 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
             yield _documented(one, options.get(one.end.name, []), readers.get(one.end.name, set()))
 
 
-def _claims(crossing: Crossing, one: Stated, options: dict[str, list[Stated]]) -> Iterator[tuple[Stated, Trust, str]]:
+def _claims(
+    crossing: BridgeContext, one: StatedEnd, options: dict[str, list[StatedEnd]]
+) -> Iterator[tuple[StatedEnd, Trust, str]]:
     """What an end says by itself: that a variable is read, set or declared there."""
     more = dict(one.end.more)
     if one.end.says == "documents":
@@ -63,7 +65,7 @@ def _claims(crossing: Crossing, one: Stated, options: dict[str, list[Stated]]) -
         yield one, Trust.EXACT, "named there"
 
 
-def _is_scripts_own(crossing: Crossing, claim: tuple[Stated, Trust, str], in_environment: set[str]) -> bool:
+def _is_scripts_own(crossing: BridgeContext, claim: tuple[StatedEnd, Trust, str], in_environment: set[str]) -> bool:
     """Whether a name that a script reads may be that of another script: of one that it sources, or that assigns it,
     where nothing puts it into the environment."""
     one, trust, _ = claim
@@ -76,7 +78,7 @@ def _is_scripts_own(crossing: Crossing, claim: tuple[Stated, Trust, str], in_env
     return elsewhere and one.end.name not in in_environment
 
 
-def _row(one: Stated, trust: Trust, by: str, options: list[Stated]) -> Bridge:
+def _row(one: StatedEnd, trust: Trust, by: str, options: list[StatedEnd]) -> Bridge:
     """A place, with the option that it leads to."""
     others = _nearest(one, [option for option in options if option != one])
     if one.end.says == "declares" or not others:
@@ -90,22 +92,22 @@ def _row(one: Stated, trust: Trust, by: str, options: list[Stated]) -> Bridge:
     return one.to(others[0].id, min(trust, Trust.CANDIDATE), f"{by}; a build option has the same name")
 
 
-def _is_option(one: Stated) -> bool:
+def _is_option(one: StatedEnd) -> bool:
     """Whether what declares a name is a build's option, and no document's entry of a variable."""
     return dict(one.end.more).get("what") == "option"
 
 
-def _nearest(one: Stated, options: list[Stated]) -> list[Stated]:
+def _nearest(one: StatedEnd, options: list[StatedEnd]) -> list[StatedEnd]:
     """Options of a name: those of the file first, then what lies highest."""
 
-    def order(option: Stated) -> tuple[bool, int, str, int]:
+    def order(option: StatedEnd) -> tuple[bool, int, str, int]:
         path = option.file.path
         return path != one.file.path, path.count("/"), path, option.end.line
 
     return sorted(options, key=order)
 
 
-def _documented(one: Stated, options: list[Stated], readers: set[int]) -> Bridge:
+def _documented(one: StatedEnd, options: list[StatedEnd], readers: set[int]) -> Bridge:
     """What a document speaks of: the option, or the only place that reads the variable."""
     found = _nearest(one, options)
     if found:

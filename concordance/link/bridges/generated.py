@@ -12,13 +12,13 @@ from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Kind, Role, Trust
 from concordance.facts.read import Place
-from concordance.link.bridge_context import Crossing, Stated
+from concordance.link.bridge_context import BridgeContext, StatedEnd
 from concordance.link.paths.tree import joined
 
 _SERVICE = re.compile(r"(?:add_)?(\w+?)(?:Stub|Servicer|Servicer_to_server|Service)\Z")
 
 
-def join(crossing: Crossing) -> Iterator[Bridge]:
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """Uses and messages."""
     stated = crossing.ends("generated", "uses")
     if not stated:
@@ -36,7 +36,7 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
 class _Files:
     """The files of messages."""
 
-    def __init__(self, crossing: Crossing) -> None:
+    def __init__(self, crossing: BridgeContext) -> None:
         self._crossing = crossing
         self._by_name: dict[str, list[str]] = {}
         for row in crossing.files:
@@ -44,7 +44,7 @@ class _Files:
                 self._by_name.setdefault(row.path.rpartition("/")[2], []).append(row.path)
         self._symbols: dict[str, list[Place]] = {}
 
-    def path(self, one: Stated, written: str) -> str:
+    def path(self, one: StatedEnd, written: str) -> str:
         """The file that is meant; "" where it is not here, or may be one of several."""
         folder = one.file.path.rpartition("/")[0]
         beside = joined(folder, written) or ""

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Role, Trust
-from concordance.link.bridge_context import Crossing, Stated
+from concordance.link.bridge_context import BridgeContext, StatedEnd
 
 
-def join(crossing: Crossing) -> Iterator[Bridge]:
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """Launches and kernels."""
     kernels = {one.id for one in crossing.ends("launch", "is a kernel")}
-    named: dict[str, list[Stated]] = {}
+    named: dict[str, list[StatedEnd]] = {}
     for one in crossing.ends("launch", "is a kernel"):
         named.setdefault(one.end.name, []).append(one)
     for one in crossing.ends("launch", "launches"):
@@ -26,7 +26,7 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
             yield from _by_name(one, named.get(one.end.name, []))
 
 
-def _by_name(one: Stated, kernels: list[Stated]) -> Iterator[Bridge]:
+def _by_name(one: StatedEnd, kernels: list[StatedEnd]) -> Iterator[Bridge]:
     """The kernels of a name: those of the file, or the only one."""
     own = [kernel for kernel in kernels if kernel.file.path == one.file.path]
     if own:

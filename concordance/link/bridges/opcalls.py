@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Role, Trust
-from concordance.link.bridge_context import Crossing
+from concordance.link.bridge_context import BridgeContext
 from concordance.link.operator_names import plainest
 from concordance.link.operator_tables import Tables
 
 
-def join(crossing: Crossing) -> Iterator[Bridge]:
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """Calls and operators."""
     tables = crossing.once(Tables)
     if not tables.operators:

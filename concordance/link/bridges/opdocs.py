@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Trust
-from concordance.link.bridge_context import Crossing
+from concordance.link.bridge_context import BridgeContext
 from concordance.link.operator_names import OperatorNames
 from concordance.link.operator_tables import Tables
 
 
-def join(crossing: Crossing) -> Iterator[Bridge]:
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """Documentation and operators."""
     stated = crossing.ends("opdocs")
     tables = crossing.once(Tables)

@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from concordance.base.model import Bridge, Role, Trust
-from concordance.link.bridge_context import Crossing, Meant, Stated
+from concordance.link.bridge_context import BridgeContext, LinkedName, StatedEnd
 from concordance.link.kernels import Kernels
-from concordance.link.operator_tables import Operator, Tables, shared
+from concordance.link.operator_tables import TableOperator, Tables, shared
 
 READS = ("structured", "overloads")
 _NATIVE = (("at", "native"), ("native",))
 
 
-def join(crossing: Crossing) -> Iterator[Bridge]:
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """Schemas, kernels, and what checks for them."""
     tables = crossing.once(Tables)
     if tables.operators:
@@ -27,13 +27,13 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
 
 
 class _Joining:
-    def __init__(self, crossing: Crossing, tables: Tables) -> None:
+    def __init__(self, crossing: BridgeContext, tables: Tables) -> None:
         self._crossing, self._tables = crossing, tables
         self._operators = [one for one in tables.operators if one.stated.end.bridge == "operators"]
         self._kernels = crossing.once(Kernels)
         self._implements = _by_name(crossing.ends("structured", "implements"))
         self._checks = _by_name(crossing.ends("structured", "checks"))
-        self._structured: dict[tuple[str, str], list[tuple[Stated, Meant]]] = {}  # by table and name
+        self._structured: dict[tuple[str, str], list[tuple[StatedEnd, LinkedName]]] = {}  # by table and name
 
     def rows(self) -> Iterator[Bridge]:
         for operator in self._operators:
@@ -50,7 +50,7 @@ class _Joining:
         for operator in self._operators:
             yield from self._checked(operator)
 
-    def _kernel(self, one: Stated) -> Iterator[Bridge]:
+    def _kernel(self, one: StatedEnd) -> Iterator[Bridge]:
         operator = self._tables.named(one.end.name, one.file.path)
         if operator is None:
             return
@@ -73,25 +73,27 @@ class _Joining:
         for meant in found:
             yield self._row(one, operator, meant, said)
         if not found:
-            yield self._row(one, operator, Meant(0, Trust.EXACT, "no definition of this name found"), said)
+            yield self._row(one, operator, LinkedName(0, Trust.EXACT, "no definition of this name found"), said)
 
-    def _row(self, one: Stated, operator: Operator, meant: Meant, more: tuple[tuple[str, str], ...]) -> Bridge:
+    def _row(
+        self, one: StatedEnd, operator: TableOperator, meant: LinkedName, more: tuple[tuple[str, str], ...]
+    ) -> Bridge:
         role = Role.CALL if meant.target else ""
         row = one.to(meant.target, meant.trust, meant.by, name=operator.name, role=role, more=more)
         return row._replace(source=operator.entry)
 
-    def _near(self, one: Stated, found: list[Stated]) -> list[Meant]:
+    def _near(self, one: StatedEnd, found: list[StatedEnd]) -> list[LinkedName]:
         """Structured kernels; where there are several tables, those of the one's tree."""
         if self._tables.is_twin and len(found) > 1:
             best = max(shared(other.file.path, one.file.path) for other in found)
             found = [other for other in found if shared(other.file.path, one.file.path) == best]
         ids = list(dict.fromkeys(place for other in found for place in self._places(other)))
         if len(ids) == 1:
-            return [Meant(ids[0], Trust.EXACT, "structured kernel of this name")]
+            return [LinkedName(ids[0], Trust.EXACT, "structured kernel of this name")]
         by = f"one of {len(ids)} structured kernels of this name"
-        return [Meant(place, Trust.CANDIDATE, by) for place in ids]
+        return [LinkedName(place, Trust.CANDIDATE, by) for place in ids]
 
-    def _beside(self, one: Stated, found: list[Meant]) -> list[Meant]:
+    def _beside(self, one: StatedEnd, found: list[LinkedName]) -> list[LinkedName]:
         """Kernels; where there are several tables, those of the one's tree."""
         if not self._tables.is_twin or len(found) < 2:
             return found
@@ -99,11 +101,11 @@ class _Joining:
         best = [meant for meant, depth in zip(found, near, strict=True) if depth == max(near)]
         return [best[0]._replace(trust=Trust.EXACT, by="only definition near the table")] if len(best) == 1 else best
 
-    def _places(self, one: Stated) -> list[int]:
+    def _places(self, one: StatedEnd) -> list[int]:
         """The functions of a file that a macro names so; several may stand in one line."""
         return [row.id for row in self._crossing.named(one.end.text) if row.path == one.file.path]
 
-    def _delegated(self, operator: Operator) -> Iterator[Bridge]:
+    def _delegated(self, operator: TableOperator) -> Iterator[Bridge]:
         """The kernels of the entry that an entry leaves its work to."""
         delegate = operator.more.get("structured_delegate", "")
         given = set[tuple[str, tuple[str, str], int]]()  # several loops may be of one name
@@ -115,7 +117,7 @@ class _Joining:
                 given.add((operator.name, more[0], meant.target))
                 yield row._replace(says="kernel", source=operator.entry)
 
-    def _checked(self, operator: Operator) -> Iterator[Bridge]:
+    def _checked(self, operator: TableOperator) -> Iterator[Bridge]:
         """What checks and allocates for a structured operator: named as its functional form is."""
         out = operator.schema.local if operator.is_true("structured") else operator.more.get("structured_delegate", "")
         if not out:
@@ -126,9 +128,9 @@ class _Joining:
                 yield row._replace(says="meta", source=operator.entry)
 
     @cached_property
-    def _functional(self) -> dict[tuple[str, str], list[Operator]]:
+    def _functional(self) -> dict[tuple[str, str], list[TableOperator]]:
         """By table and the name of the entry that works for them: operators that write to none of their arguments."""
-        found: dict[tuple[str, str], list[Operator]] = {}
+        found: dict[tuple[str, str], list[TableOperator]] = {}
         for one in self._operators:
             delegate = one.more.get("structured_delegate", "")
             if delegate and "!" not in one.stated.end.text:
@@ -136,8 +138,8 @@ class _Joining:
         return found
 
 
-def _by_name(stated: list[Stated]) -> dict[str, list[Stated]]:
-    found: dict[str, list[Stated]] = {}
+def _by_name(stated: list[StatedEnd]) -> dict[str, list[StatedEnd]]:
+    found: dict[str, list[StatedEnd]] = {}
     for one in stated:
         found.setdefault(one.end.name, []).append(one)
     return found

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from concordance.base.model import ROLES, Bridge, Kind, Role, Trust
-from concordance.link.bridge_context import Crossing, Stated
+from concordance.link.bridge_context import BridgeContext, StatedEnd
 from concordance.link.operator_names import OperatorNames
-from concordance.link.operator_tables import Operator
+from concordance.link.operator_tables import TableOperator
 
 _CALL = 1 << ROLES.index(Role.CALL)
 
 
-def join(crossing: Crossing) -> Iterator[Bridge]:
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """Tables of tests and operators."""
     stated = crossing.ends("opinfo")
     if not stated:
@@ -38,12 +38,12 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
             yield one.to(operator.entry, Trust.VIA_IMPORT, by, name=operator.base, more=more)
 
 
-def _plain(one: Stated) -> str:
+def _plain(one: StatedEnd) -> str:
     """The name under the package that a test is of."""
     return dict(one.end.more).get("torch_opinfo_name", one.end.name).removeprefix("_refs.")
 
 
-def _tested(names: OperatorNames, one: Stated) -> Iterator[tuple[list[Operator], str]]:
+def _tested(names: OperatorNames, one: StatedEnd) -> Iterator[tuple[list[TableOperator], str]]:
     """What may be tested, the surest first."""
     more, near, name = dict(one.end.more), one.file.path, _plain(one)
     if more["class"].startswith("Foreach"):
@@ -61,7 +61,7 @@ def _tested(names: OperatorNames, one: Stated) -> Iterator[tuple[list[Operator],
 class _Functions:
     """Functions of Python, and the operators that each calls."""
 
-    def __init__(self, crossing: Crossing, names: OperatorNames) -> None:
+    def __init__(self, crossing: BridgeContext, names: OperatorNames) -> None:
         self._crossing, self._names = crossing, names
 
     @cached_property
@@ -74,7 +74,7 @@ class _Functions:
                     found.setdefault(ask.user, []).append(dotted)
         return found
 
-    def called(self, name: str) -> list[Operator]:
+    def called(self, name: str) -> list[TableOperator]:
         """The operators of a longer name that the function of a name calls, where there is but one such function."""
         home, _, last = name.rpartition(".")
         if not home:

@@ -11,15 +11,15 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Trust
-from concordance.link.bridge_context import Crossing, Stated
+from concordance.link.bridge_context import BridgeContext, StatedEnd
 from concordance.link.operator_names import OperatorNames
-from concordance.link.operator_tables import Operator
+from concordance.link.operator_tables import TableOperator
 
 _SYMBOLICS = re.compile(r"symbolic_\w*\.py$")
 _REFERENCES = re.compile(r"(?:^|/)_?refs(?:/|\.py$)")
 
 
-def join(crossing: Crossing) -> Iterator[Bridge]:
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """Registrations and operators."""
     stated = crossing.ends("opnames")
     if not stated:
@@ -40,7 +40,7 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
                 yield from (row._replace(says="reference") for row in rows)
 
 
-def _named(names: OperatorNames, one: Stated) -> Iterator[Bridge]:
+def _named(names: OperatorNames, one: StatedEnd) -> Iterator[Bridge]:
     """A registration that names its operator in full."""
     more = dict(one.end.more)
     found = names.of_name(one.end.name, one.file.path)
@@ -54,7 +54,7 @@ def _named(names: OperatorNames, one: Stated) -> Iterator[Bridge]:
     yield one.to(found[0].entry, Trust.EXACT, f"the name that is registered, of {len(found)} overloads", more=said)
 
 
-def _reference(crossing: Crossing, names: OperatorNames, one: Stated) -> Iterator[Bridge]:
+def _reference(crossing: BridgeContext, names: OperatorNames, one: StatedEnd) -> Iterator[Bridge]:
     """A reference, which has its operator's name, in a module that is called as Python calls that operator's."""
     if not _REFERENCES.search(one.file.path):
         return
@@ -64,12 +64,12 @@ def _reference(crossing: Crossing, names: OperatorNames, one: Stated) -> Iterato
     yield from _by_name(found, one, "reference of this name")
 
 
-def _symbolic(names: OperatorNames, one: Stated) -> Iterator[Bridge]:
+def _symbolic(names: OperatorNames, one: StatedEnd) -> Iterator[Bridge]:
     if _SYMBOLICS.search(one.file.path):
         found = names.of_name(f"aten::{one.end.name}", one.file.path)
         yield from _by_name(found, one, "symbolic function of this name")
 
 
-def _by_name(found: list[Operator], one: Stated, by: str) -> Iterator[Bridge]:
+def _by_name(found: list[TableOperator], one: StatedEnd, by: str) -> Iterator[Bridge]:
     if found:
         yield one.to(found[0].entry, Trust.UNIQUE_NAME, by, name=found[0].base, more=(("function", one.end.text),))

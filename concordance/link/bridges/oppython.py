@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import ROLES, Bridge, Role, Trust
-from concordance.link.bridge_context import Crossing, Stated
+from concordance.link.bridge_context import BridgeContext, StatedEnd
 from concordance.link.operator_names import OperatorNames
-from concordance.link.operator_tables import Operator, Tables
-from concordance.link.registered_kernels import BRIDGES, Registered
+from concordance.link.operator_tables import TableOperator, Tables
+from concordance.link.registered_kernels import BRIDGES, RegisteredKernels
 
 _CALL = 1 << ROLES.index(Role.CALL)
 
 
-def join(crossing: Crossing) -> Iterator[Bridge]:
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """Callers and operators."""
     tables = crossing.once(Tables)
     if not tables.operators:
@@ -30,7 +30,7 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
                 found = names.of(dotted, crossing.file_with(ask.user).path)
                 if found:
                     yield _row(found, ask.user, -1, dotted, Role.CALL if ask.roles & _CALL else Role.READ)
-    registered = crossing.once(Registered)
+    registered = crossing.once(RegisteredKernels)
     seen: set[tuple[int, str]] = set()
     for one in sorted(crossing.ends("oppython"), key=lambda one: one.end.says != "calls"):  # who calls, does not name
         found = names.of_name(one.end.name, one.file.path) or names.of_packet(_outer(one.end.name), one.file.path)
@@ -45,7 +45,7 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
                 yield from _registered(registered, found[0], one)
 
 
-def _registered(registered: Registered, operator: Operator, one: Stated) -> Iterator[Bridge]:
+def _registered(registered: RegisteredKernels, operator: TableOperator, one: StatedEnd) -> Iterator[Bridge]:
     """From who calls an operator to what is registered for it."""
     for other, found in registered.by_name.get(operator.name, ()):
         for meant in found:
@@ -59,7 +59,7 @@ def _outer(name: str) -> str:
     return name.partition(".")[0].replace("::", ".")
 
 
-def _row(found: list[Operator], user: int, end: int, written: str, role: Role) -> Bridge:
+def _row(found: list[TableOperator], user: int, end: int, written: str, role: Role) -> Bridge:
     count = len(found)
     by = "the name that Python asks for" if count == 1 else f"the name that Python asks for, of {count} overloads"
     name = found[0].name if count == 1 else found[0].base

@@ -9,24 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Role, Trust
-from concordance.link.bridge_context import Crossing, Meant, Stated
+from concordance.link.bridge_context import BridgeContext, LinkedName, StatedEnd
 from concordance.link.operator_tables import Tables
-from concordance.link.registered_kernels import BRIDGES, Registered
+from concordance.link.registered_kernels import BRIDGES, RegisteredKernels
 
 READS = BRIDGES
 
 
-def join(crossing: Crossing) -> Iterator[Bridge]:
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """Registrations and functions."""
     tables = crossing.once(Tables)
     for bridge in BRIDGES:
         for one in crossing.ends(bridge, "schema"):
             yield one.to(one.id, Trust.EXACT, "schema that is registered", more=one.end.more)
-    for one, found in crossing.once(Registered).all:
+    for one, found in crossing.once(RegisteredKernels).all:
         yield from _kernel(tables, one, found)
 
 
-def _kernel(tables: Tables, one: Stated, found: list[Meant]) -> Iterator[Bridge]:
+def _kernel(tables: Tables, one: StatedEnd, found: list[LinkedName]) -> Iterator[Bridge]:
     more = (*one.end.more, ("kernel", one.end.text))
     for meant in found:
         yield one.to(meant.target, meant.trust, meant.by, more=more)

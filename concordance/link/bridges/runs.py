@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Role, Trust
-from concordance.link.bridge_context import Crossing, Stated
+from concordance.link.bridge_context import BridgeContext, StatedEnd
 from concordance.link.paths.tree import above, joined
 
 _VARIABLE = re.compile(r".*(?:\$\{\{.*?\}\}|\$\{[^{}]*\}|\$\([^)]*\)+|\$\w+|%\w+%|\{[\w.]*\})[/\\]?", re.S)
@@ -21,7 +21,7 @@ _AT_FILE = re.compile(
 )
 
 
-def join(crossing: Crossing) -> Iterator[Bridge]:
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """Commands and scripts."""
     found = _Files(crossing)
     for one in crossing.ends("runs"):
@@ -33,7 +33,7 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
 class _Files:
     """Finds scripts."""
 
-    def __init__(self, crossing: Crossing) -> None:
+    def __init__(self, crossing: BridgeContext) -> None:
         self._crossing = crossing
         self._paths = crossing.file_of
         self._by_name: dict[str, list[str]] = {}
@@ -41,7 +41,7 @@ class _Files:
             self._by_name.setdefault(path.rpartition("/")[2], []).append(path)
         self._modules: dict[str, str] | None = None
 
-    def meant(self, one: Stated) -> Iterator[tuple[str, Trust, str]]:
+    def meant(self, one: StatedEnd) -> Iterator[tuple[str, Trust, str]]:
         """The files that a word names."""
         if dict(one.end.more).get("is") == "module":
             yield from self._module(one.end.text)

@@ -10,18 +10,18 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Kind, Role, Trust
-from concordance.link.bridge_context import Crossing, Meant, Stated
+from concordance.link.bridge_context import BridgeContext, LinkedName, StatedEnd
 from concordance.link.kernels import Kernels
 
 _SAYS = "stub"
 _NUMBER = re.compile(r"\+\d+$")
 
 
-def join(crossing: Crossing) -> Iterator[Bridge]:
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """Stubs, callers and kernels."""
     scopes = _Scopes(crossing)
     kernels = crossing.once(Kernels)
-    filled: dict[tuple[str, ...], list[tuple[Stated, Meant, str]]] = {}
+    filled: dict[tuple[str, ...], list[tuple[StatedEnd, LinkedName, str]]] = {}
     for one in crossing.ends("stubs", "registers", "defines"):
         if one.end.says == "defines":
             yield one.to(0, Trust.EXACT, "defined here")._replace(says=_SAYS)
@@ -32,7 +32,7 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
             filled.setdefault(stub, []).append((one, meant, _device(one)))
             yield _row(one, meant, _device(one), one, "")
         if stub and not found:
-            yield _row(one, Meant(0, Trust.EXACT, "no definition of this name found"), _device(one), one, "")
+            yield _row(one, LinkedName(0, Trust.EXACT, "no definition of this name found"), _device(one), one, "")
     for one in crossing.ends("stubs", "calls"):
         kernels_of = filled.get(scopes.stub(one), [])
         place = crossing.place(one.id) if kernels_of else None
@@ -44,17 +44,17 @@ def join(crossing: Crossing) -> Iterator[Bridge]:
 class _Scopes:
     """Tells stubs of one name apart by the namespaces that they are defined in."""
 
-    def __init__(self, crossing: Crossing) -> None:
+    def __init__(self, crossing: BridgeContext) -> None:
         self._crossing = crossing
         self._homes: dict[str, set[tuple[str, ...]]] = {}
         for one in crossing.ends("stubs", "declares", "defines"):
             self._homes.setdefault(one.end.name, set()).add(self._around(one))
 
-    def _around(self, one: Stated) -> tuple[str, ...]:
+    def _around(self, one: StatedEnd) -> tuple[str, ...]:
         place = self._crossing.place(one.id)
         return tuple(_NUMBER.sub("", part) for part in place.key.split(".")) if place else ()
 
-    def stub(self, one: Stated) -> tuple[str, ...]:
+    def stub(self, one: StatedEnd) -> tuple[str, ...]:
         """The stub that a name means where it stands, by its namespaces and its name; () for none."""
         name, homes = one.end.name, self._homes.get(one.end.name, set())
         if not homes:
@@ -69,12 +69,12 @@ class _Scopes:
         return ()
 
 
-def _row(one: Stated, meant: Meant, key: str, registered: Stated, role: str) -> Bridge:
+def _row(one: StatedEnd, meant: LinkedName, key: str, registered: StatedEnd, role: str) -> Bridge:
     more = (("key", key), ("kernel", registered.end.text))
     return one.to(meant.target, meant.trust, meant.by, role=role, more=more)._replace(says=_SAYS)
 
 
-def _kernel(crossing: Crossing, kernels: Kernels, one: Stated) -> list[Meant]:
+def _kernel(crossing: BridgeContext, kernels: Kernels, one: StatedEnd) -> list[LinkedName]:
     """The function that a registration names: what the linker says of it, or the file's own of that name."""
     meant = [row for row in crossing.meant(one) if row.target != one.id]
     if meant:
@@ -82,11 +82,11 @@ def _kernel(crossing: Crossing, kernels: Kernels, one: Stated) -> list[Meant]:
     named = [row for row in crossing.named(one.end.text) if row.path == one.file.path]
     own = [row for row in named if row.kind == Kind.FUNCTION and not row.declaration]
     if len(own) == 1:
-        return [Meant(own[0].id, Trust.EXACT, "only definition of this name in the file")]
+        return [LinkedName(own[0].id, Trust.EXACT, "only definition of this name in the file")]
     return kernels.of(one.end.text, (("at", "native"),)) if not own else []
 
 
-def _device(one: Stated) -> str:
+def _device(one: StatedEnd) -> str:
     """What a registration is for: as its macro says, else by the file that it stands in."""
     key = dict(one.end.more).get("key", "")
     if key:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concordance.base.model import Given
-from concordance.link.cfamily.include_graph import Reach
+from concordance.link.cfamily.include_graph import IncludeGraph
 from concordance.link.cfamily.members import ELEMENT, PARTS, Members, substituted
 from concordance.link.cfamily.scopes import (
     CALL,
@@ -35,28 +35,28 @@ from concordance.link.cfamily.scopes import (
     TYPE,
     TYPE_NAMED,
     TYPE_OF,
-    Entry,
-    Group,
-    Home,
+    CScope,
+    Entity,
+    FileScope,
+    ScopeMember,
     Type,
-    View,
 )
-from concordance.link.cfamily.symbol_table import Table, last_name
-from concordance.link.world import World
+from concordance.link.cfamily.symbol_table import SymbolTable, last_name
+from concordance.link.world import LinkWorld
 
 TYPES = CLASSES | {ENUM, TYPE}
 _NO_VALUES = TYPES | FUNCTIONS | {NAMESPACE, OTHER_NAME, MACRO}
 _ABSENT: Type = ()
 
 
-class Values(Members):
+class ExpressionTypes(Members):
     """Finds types; what names mean is another's to say."""
 
-    def __init__(self, world: World, table: Table, reach: Reach) -> None:
+    def __init__(self, world: LinkWorld, table: SymbolTable, reach: IncludeGraph) -> None:
         super().__init__(world, table, reach)
         self.work |= {TYPE_NAMED: self._type_named, TYPE_OF: self._type_of}
 
-    def owner(self, view: View, left: int) -> Type | None:
+    def owner(self, view: FileScope, left: int) -> Type | None:
         """The class that members of an expression are looked for in: the one it names, or that of its value."""
         if view.op[left] in (LOOKUP, MEMBER, NAME, SYMBOL, ITEM):
             named = self.type_named(view, left)
@@ -66,12 +66,12 @@ class Values(Members):
 
     # --- types -------------------------------------------------------------------------------
 
-    def type_named(self, view: View, expression: int) -> Type | None:
+    def type_named(self, view: FileScope, expression: int) -> Type | None:
         """The type that an expression names."""
         found = view.types.get(expression, _ABSENT)
         return found if found is not _ABSENT else self.solver.ask((TYPE_NAMED, view, expression))
 
-    def _type_named(self, view: View, expression: int) -> Type | None:
+    def _type_named(self, view: FileScope, expression: int) -> Type | None:
         op, left = view.op[expression], view.left[expression]
         if op == ITEM:
             base = self.type_named(view, left)
@@ -96,13 +96,13 @@ class Values(Members):
         home = entry.home.inner.get(entry.name) if entry.kind in TYPES else None
         return (home, ()) if home is not None else None
 
-    def _parameter(self, view: View, value: int) -> Type:
+    def _parameter(self, view: FileScope, value: int) -> Type:
         """A parameter of a class's or function's template."""
         symbol = view.left[value]
         home = view.homes[symbol + 1]
         return (None, (home if home is not None else view.number << SHIFT | symbol, view.right[value]))
 
-    def _arguments(self, view: View, right: int) -> tuple[Type | None, ...]:
+    def _arguments(self, view: FileScope, right: int) -> tuple[Type | None, ...]:
         found: list[Type | None] = []
         while right:
             pair = right - 1
@@ -110,7 +110,7 @@ class Values(Members):
             right = view.right[pair]
         return tuple(found)
 
-    def _alias(self, view: View, expression: int, entry: Entry) -> Type | None:
+    def _alias(self, view: FileScope, expression: int, entry: ScopeMember) -> Type | None:
         """What another name of a type stands for."""
         for other, place in self.symbols(entry):
             for value in other.file.said(place, Given.TYPE):
@@ -126,12 +126,12 @@ class Values(Members):
 
     # --- values ------------------------------------------------------------------------------
 
-    def type_of(self, view: View, expression: int) -> Type | None:
+    def type_of(self, view: FileScope, expression: int) -> Type | None:
         """The type of an expression's value."""
         found = view.values.get(expression, _ABSENT)
         return found if found is not _ABSENT else self.solver.ask((TYPE_OF, view, expression))
 
-    def _type_of(self, view: View, expression: int) -> Type | None:
+    def _type_of(self, view: FileScope, expression: int) -> Type | None:
         op, left = view.op[expression], view.left[expression]
         if op == NAME:
             for value in view.bound[left]:
@@ -155,12 +155,12 @@ class Values(Members):
             return args[view.right[expression]] if view.right[expression] < len(args) else None
         return None
 
-    def constant(self, view: View, expression: int, name: str) -> bool | None:
+    def constant(self, view: FileScope, expression: int, name: str) -> bool | None:
         """Whether a member is asked of a variable that must not change; None where that is not written beside it."""
         if view.op[expression] != NAME:
             return None
         holder = self.type_of(view, expression)
-        home: Home | None = holder[0] if holder is not None else None
+        home: CScope | None = holder[0] if holder is not None else None
         if home is not None and home.member(name) is None and self.inherited(home, name) is None and self.points(home):
             return False  # the pointer must not change, what it points to may
         for value in view.bound[view.left[expression]]:
@@ -170,7 +170,7 @@ class Values(Members):
                 return True
         return None
 
-    def _held(self, view: View, expression: int) -> Type | None:
+    def _held(self, view: FileScope, expression: int) -> Type | None:
         """The type of what a variable, a field or `this` holds."""
         if view.op[expression] == LOOKUP and view.names[view.left[expression]] == "this":
             around, _ = self.start(view, view.right[expression] % view.scopes)
@@ -191,7 +191,7 @@ class Values(Members):
         home = entry.home.inner.get(entry.name)  # of a type without a name of its own
         return (home, ()) if home is not None and home.is_class else None
 
-    def _receiver(self, view: View, expression: int, entry: Entry) -> Type | None:
+    def _receiver(self, view: FileScope, expression: int, entry: ScopeMember) -> Type | None:
         """The type whose member an expression names, with its template's arguments."""
         if view.op[expression] != MEMBER or not entry.home.is_class:
             return None
@@ -199,7 +199,7 @@ class Values(Members):
         found = self.find(owner, entry.name) if owner is not None else None
         return found[1] if found is not None else None
 
-    def _held_outside(self, view: View, expression: int) -> Type | None:
+    def _held_outside(self, view: FileScope, expression: int) -> Type | None:
         """What a member of a standard container or pointer gives."""
         owner = self.owner(view, view.left[expression])
         if owner is None or owner[0] is None or owner[0].around is not None:
@@ -211,7 +211,7 @@ class Values(Members):
         part: Type | None = owner[1][place] if place < len(owner[1]) else None
         return part
 
-    def _called(self, view: View, callee: int, count: int) -> Type | None:
+    def _called(self, view: FileScope, callee: int, count: int) -> Type | None:
         """What a call gives."""
         args: tuple[Type | None, ...] = ()
         name = callee
@@ -234,14 +234,14 @@ class Values(Members):
         made = self.returned(view, entry, count, self._receiver(view, name, entry), args)
         return args[0] if makes and (made is None or made[0] is None) else made
 
-    def _functor(self, view: View, callee: int, count: int) -> Type | None:
+    def _functor(self, view: FileScope, callee: int, count: int) -> Type | None:
         """What calling an object gives."""
         value = self.type_of(view, callee)
         found = self.find(value, "operator()") if value is not None and value[0] is not None else None
         return self.returned(view, found[0], count, found[1], ()) if found is not None else None
 
     def returned(
-        self, view: View, entry: Entry, count: int, receiver: Type | None, args: tuple[Type | None, ...]
+        self, view: FileScope, entry: ScopeMember, count: int, receiver: Type | None, args: tuple[Type | None, ...]
     ) -> Type | None:
         """What a function returns: where its overloads say different things, nothing is known."""
         result: Type | None = None
@@ -261,9 +261,9 @@ class Values(Members):
             result = found
         return result
 
-    def fitting(self, view: View, entry: Entry, count: int) -> Sequence[Group]:
+    def fitting(self, view: FileScope, entry: ScopeMember, count: int) -> Sequence[Entity]:
         """The overloads that take so many arguments (-1: it is not called), those that a file sees before others."""
-        groups: Sequence[Group] = self.table.groups(entry)
+        groups: Sequence[Entity] = self.table.groups(entry)
         if len(groups) > 1:
             groups = self.by_count([g for g in groups if g.local < 0 or view.sees >> g.local & 1], count)
             if len(groups) > 1:
@@ -271,7 +271,7 @@ class Values(Members):
         return groups
 
     @staticmethod
-    def by_count(groups: Sequence[Group], count: int) -> Sequence[Group]:
+    def by_count(groups: Sequence[Entity], count: int) -> Sequence[Entity]:
         """The entities that take so many arguments; all where none does."""
         if len(groups) > 1:
             groups = [g for g in groups if not g.special] or groups
@@ -281,7 +281,7 @@ class Values(Members):
 
     def _element(self, value: Type, each: bool) -> Type | None:
         """What a subscript or a loop gives."""
-        home: Home = value[0]
+        home: CScope = value[0]
         if home.around is None:
             return self.outside.element(value, each)
         found = self.find(value, "begin" if each else "operator[]")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from concordance.base.model import Origin, Target
-from concordance.link.paths.ignored import Ignored
+from concordance.link.paths.ignored import GitIgnore
 from concordance.link.paths.tree import Tree, nearness
 
 _TEMPLATES = (
@@ -49,12 +49,12 @@ _PATH = re.compile(r"[^\s\"'\[\],;]+")
 _NAME_OF = {"meson.build": "meson", "configure.ac": "m4", "configure.in": "m4"}
 
 
-class MadeHeaders:
+class GeneratedHeaders:
     """Asked for includes that are not found."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._ignored = Ignored(tree)
+        self._ignored = GitIgnore(tree)
 
     def find(self, folder: str, words: str, roots: list[str]) -> Target | None:
         """What an include is made from, seen from a folder; `roots` is below which folders it might lie."""

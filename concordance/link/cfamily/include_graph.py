@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from concordance.base.model import Target
-from concordance.link.world import World
+from concordance.link.world import LinkWorld
 
 _HEADERS = (".h", ".hpp", ".hh", ".hxx", ".h++", ".cuh", ".inl", ".ipp", ".tpp", ".tcc", ".inc", ".def")
 
@@ -25,7 +25,7 @@ def is_header(path: str) -> bool:
     return path.endswith(_HEADERS)
 
 
-class Reach:
+class IncludeGraph:
     """The includes of a repository, followed to their ends."""
 
     def __init__(self, included: dict[int, list[int]], headers: Iterable[int]) -> None:
@@ -39,7 +39,7 @@ class Reach:
         self._lend()
 
     @classmethod
-    def of(cls, world: World, numbers: Iterable[int]) -> Reach:
+    def of(cls, world: LinkWorld, numbers: Iterable[int]) -> IncludeGraph:
         """That of some files."""
         numbers = list(numbers)
         included = {

@@ -18,7 +18,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from concordance.base.model import Category, Origin, Target
-from concordance.link.cfamily.generated_headers import MadeHeaders
+from concordance.link.cfamily.generated_headers import GeneratedHeaders
 from concordance.link.cfamily.include_roots import IncludeRoots
 from concordance.link.cfamily.system_headers import CPP, C, family, kernel, library, standard
 from concordance.link.paths.tree import Tree, above, joined, nearness
@@ -34,7 +34,7 @@ class Includes:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._made = MadeHeaders(tree)
+        self._made = GeneratedHeaders(tree)
         self._endings: dict[str, tuple[str, ...]] = {}
         self._alone: dict[str, Target | None] = {}
         self._found: dict[tuple[str, str, str], Target] = {}

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from concordance.base.model import Target
-from concordance.link.cfamily.include_graph import Reach, included_by, is_header
-from concordance.link.cfamily.linker import CNames
-from concordance.link.cfamily.scopes import NAMESPACE, SHIFT, Home
-from concordance.link.interface_digest import C_FAMILY, Path, Shown, Version, shown
-from concordance.link.world import World
+from concordance.link.cfamily.include_graph import IncludeGraph, included_by, is_header
+from concordance.link.cfamily.linker import CFamilyLinker
+from concordance.link.cfamily.scopes import NAMESPACE, SHIFT, CScope
+from concordance.link.interface_digest import C_FAMILY, FileInterface, FileVersion, Path, shown
+from concordance.link.world import LinkWorld
 
 
 def c_names(
-    world: World, c: Callable[[], CNames], old: Mapping[str, Version], new: Mapping[str, Version],
+    world: LinkWorld, c: Callable[[], CFamilyLinker], old: Mapping[str, FileVersion], new: Mapping[str, FileVersion],
     aimed: Mapping[int, tuple[Target, ...]],
 ) -> set[str] | None:  # fmt: skip
     """The names; None where all of the family is to be linked."""
@@ -25,7 +25,7 @@ def c_names(
     aimed = {number: targets for number, targets in aimed.items() if world.files[number].language in C_FAMILY}
     if not paths and not aimed:
         return set()
-    empty = Shown()
+    empty = FileInterface()
     found: set[str] = set()
     for path in paths:
         was, now = (some[path].shown if path in some else empty for some in (old, new))
@@ -44,11 +44,11 @@ def c_names(
     return found
 
 
-def _includes(version: Version | None) -> list[str] | None:
+def _includes(version: FileVersion | None) -> list[str] | None:
     return [target.paths[0] for target in version.targets if target.paths] if version is not None else None
 
 
-def _spaces(said: Shown) -> set[tuple[str, ...]]:
+def _spaces(said: FileInterface) -> set[tuple[str, ...]]:
     """The namespaces that a file opens, by all their names."""
     found: set[tuple[str, ...]] = set()
     for rows in said.names.values():
@@ -64,13 +64,13 @@ def _ways(path: Path) -> Iterator[tuple[str, ...]]:
         yield tuple(parts[:end])
 
 
-def _spaces_of_note(world: World, c: CNames, path: str, ways: set[tuple[str, ...]]) -> set[str]:
+def _spaces_of_note(world: LinkWorld, c: CFamilyLinker, path: str, ways: set[tuple[str, ...]]) -> set[str]:
     """Of the namespaces that a file opens or no longer does, those that matter to others: the file is included, or the
     first or the only one to open it."""
     number = world.number.get(path)
     found: set[str] = set()
     for way in ways:
-        home: Home | None = c.table.root
+        home: CScope | None = c.table.root
         for part in way[:-1]:
             home = home.inner.get(part) if home is not None else None
         entry = home.members.get(way[-1]) if home is not None else None
@@ -82,7 +82,7 @@ def _spaces_of_note(world: World, c: CNames, path: str, ways: set[tuple[str, ...
 
 
 def _seen(
-    world: World, now: Reach, old: Mapping[str, Version], new: Mapping[str, Version],
+    world: LinkWorld, now: IncludeGraph, old: Mapping[str, FileVersion], new: Mapping[str, FileVersion],
     aimed: Mapping[int, tuple[Target, ...]],
 ) -> set[str] | None:  # fmt: skip
     """The names in files that come into sight of others, or leave it."""
@@ -96,7 +96,7 @@ def _seen(
             included[numbers[path]] = included_by(version.targets, numbers)
     for number, targets in aimed.items():
         included[number] = included_by(targets, numbers)
-    was = Reach(included, (numbers[p] for p in numbers if numbers[p] in included and is_header(p)))
+    was = IncludeGraph(included, (numbers[p] for p in numbers if numbers[p] in included and is_header(p)))
     bits = 0
     for number in included.keys() & now.included.keys():
         bits |= was.seen(number) ^ now.seen(number)

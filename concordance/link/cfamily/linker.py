@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 
 from concordance.base.model import Trust, unpacked
 from concordance.extract.cfamily.symbol_flags import DECLARES, VIRTUAL
-from concordance.link.cfamily.include_graph import Reach
-from concordance.link.cfamily.resident_tables import Kept, files_of, renewed
-from concordance.link.cfamily.resolver import Meaning
+from concordance.link.cfamily.include_graph import IncludeGraph
+from concordance.link.cfamily.resident_tables import CFamilyState, files_of, renewed
+from concordance.link.cfamily.resolver import ExpressionResolver
 from concordance.link.cfamily.scopes import (
     CALL,
     FUNCTIONS,
@@ -27,15 +27,15 @@ from concordance.link.cfamily.scopes import (
     NAMESPACE,
     SHIFT,
     SYMBOL,
-    Entry,
-    Group,
-    Sight,
-    View,
+    Entity,
+    FileScope,
+    ResolvedName,
+    ScopeMember,
 )
-from concordance.link.cfamily.symbol_table import Table
+from concordance.link.cfamily.symbol_table import SymbolTable
 from concordance.link.interface_digest import C_FAMILY
 from concordance.link.paths.tree import nearness
-from concordance.link.world import Found, Loaded, World
+from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
 _FEW = 5
 _MOST = 12  # of which all but a few may be for other files alone
@@ -43,24 +43,24 @@ _BY_COUNT = tuple(f"overload by {n} argument{'s' if n != 1 else ''}" for n in ra
 _SHOWN = 4  # declarations that are named beside a definition
 
 
-class CNames:
+class CFamilyLinker:
     """The linker of C-family names."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: LinkWorld) -> None:
         numbers = [number for number, row in enumerate(world.files) if row.language in C_FAMILY and row.size]
         self.world = world
         kept = renewed(world, *world.kept) if world.kept is not None else None
         world.kept = None
         if kept is None:
             world.gather(C_FAMILY)
-            reach = Reach.of(world, numbers)
-            kept = Kept(files_of(world), Table(world, numbers, reach.headers), reach)
+            reach = IncludeGraph.of(world, numbers)
+            kept = CFamilyState(files_of(world), SymbolTable(world, numbers, reach.headers), reach)
         self.kept, self.table, self.reach = kept, kept.table, kept.reach
-        self.meaning = Meaning(world, self.table, self.reach)
-        self._known: dict[str, tuple[list[Entry], list[Entry]]] = {}
+        self.meaning = ExpressionResolver(world, self.table, self.reach)
+        self._known: dict[str, tuple[list[ScopeMember], list[ScopeMember]]] = {}
         self._bases = [row.base + 1 for row in world.files]
 
-    def found(self, file: Loaded) -> list[Found]:
+    def found(self, file: LoadedFlow) -> list[NameTarget]:
         """What the expressions of a file name; of one expression, the best first."""
         view = self.meaning.view(file.number)
         used = set(unpacked(file.flow.used))
@@ -68,7 +68,7 @@ class CNames:
         while at >= 0:
             used.add(at)
             at = file.op.find(SYMBOL, at + 1)
-        rows: list[Found] = []
+        rows: list[NameTarget] = []
         op, left, right = file.op, file.left, file.right
         named = self.meaning.named
         is_word = self.table.is_word
@@ -100,7 +100,7 @@ class CNames:
                 continue
             if len(ids) < len(entry.codes) and count >= 0 and entry.kind in FUNCTIONS:
                 by = _BY_COUNT[min(count, len(_BY_COUNT) - 1)]
-            rows += [Found(use, target, trust, by) for target in ids]
+            rows += [NameTarget(use, target, trust, by) for target in ids]
         self.meaning.leave(view)
         if self.world.is_full:
             self.meaning.views.clear()
@@ -114,7 +114,7 @@ class CNames:
         """The numbers of the files that one includes, in order."""
         return self.reach.included[number]
 
-    def bases(self, file: Loaded, symbol: int) -> Sequence[int]:
+    def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
         """The ids of a class's bases that are in the repository."""
         home = self.meaning.view(file.number).homes[symbol + 1]
         above = self.meaning.bases(home) if home is not None and symbol >= 0 else []
@@ -127,7 +127,7 @@ class CNames:
         """The symbol that defines something, or else the first that declares it."""
         return next((code for code in codes if not self._flags(code) & DECLARES), codes[0])
 
-    def overrides(self, file: Loaded) -> Iterator[tuple[int, int, int]]:
+    def overrides(self, file: LoadedFlow) -> Iterator[tuple[int, int, int]]:
         """The methods of a file that stand in for a virtual one of a base, which takes the same parameters."""
         first = file.number << SHIFT
         homes = self.table.homes.get(file.number, [])
@@ -145,7 +145,7 @@ class CNames:
             if above is not None:
                 yield self._id(code), self._id(above), int(Trust.EXACT)
 
-    def _overridden(self, own: Group, above: Entry) -> int | None:
+    def _overridden(self, own: Entity, above: ScopeMember) -> int | None:
         """The method of a base that another overrides: as it is declared in the base."""
         groups = [g for g in self.table.groups(above) if g.form == own.form]
         if not groups:  # the same types, spelt in another way
@@ -157,10 +157,10 @@ class CNames:
     def _id(self, code: int) -> int:
         return self._bases[code >> SHIFT] + (code & MASK)
 
-    def _add(self, use: int, codes: Sequence[int], trust: Trust, by: str, rows: list[Found]) -> None:
-        rows += [Found(use, self._id(code), trust, by) for code in codes[:_SHOWN]]
+    def _add(self, use: int, codes: Sequence[int], trust: Trust, by: str, rows: list[NameTarget]) -> None:
+        rows += [NameTarget(use, self._id(code), trust, by) for code in codes[:_SHOWN]]
 
-    def _declaration(self, view: View, use: int, symbol: int, rows: list[Found]) -> None:
+    def _declaration(self, view: FileScope, use: int, symbol: int, rows: list[NameTarget]) -> None:
         """A definition's other declarations, and the other way round."""
         file = view.file
         code = view.number << SHIFT | symbol
@@ -172,7 +172,7 @@ class CNames:
             if len(group.codes) > 1 and code in group.codes:
                 self._add(use, self._ordered(view, group), Trust.EXACT, "declaration", rows)
 
-    def _same_for_all(self, entry: Entry, count: int) -> tuple[int, ...]:
+    def _same_for_all(self, entry: ScopeMember, count: int) -> tuple[int, ...]:
         """The symbols that every file means by a name with so many arguments, best first; none where files differ."""
         codes: Sequence[int] = entry.codes
         if len(codes) > 1:
@@ -184,7 +184,9 @@ class CNames:
             codes = groups[0].codes
         return tuple(map(self._id, codes[:_SHOWN]))
 
-    def _choose(self, view: View, use: int, at: int, sight: Sight, count: int, rows: list[Found]) -> None:
+    def _choose(
+        self, view: FileScope, use: int, at: int, sight: ResolvedName, count: int, rows: list[NameTarget]
+    ) -> None:
         """Picks among what a name may mean."""
         entry, by, trust = sight
         codes = entry.codes
@@ -218,7 +220,7 @@ class CNames:
         for group in sorted(groups, key=lambda g: -g.defined)[:_FEW]:
             self._add(use, self._ordered(view, group)[:1], min(trust, least), f"one of {len(groups)} overloads", rows)
 
-    def _ordered(self, view: View, group: Group) -> Sequence[int]:
+    def _ordered(self, view: FileScope, group: Entity) -> Sequence[int]:
         """An entity's definitions, the nearest first, then its declarations."""
         codes = group.codes
         if group.defined < 2:
@@ -231,7 +233,7 @@ class CNames:
         path, files = view.file.path, self.world.files
         return [*sorted(definitions, key=lambda c: -nearness(path, files[c >> SHIFT].path)), *rest]
 
-    def _guess(self, view: View, use: int, at: int, count: int, rows: list[Found]) -> None:
+    def _guess(self, view: FileScope, use: int, at: int, count: int, rows: list[NameTarget]) -> None:
         """A name that no scope explains: what carries it, where few do. A name by itself is likely to be another
         library's where no file that is included has it."""
         if view.op[at] == LOOKUP:
@@ -247,7 +249,7 @@ class CNames:
             if owner is None or owner[0] is None:
                 self._few(view, use, at, carriers, count, rows)
 
-    def _is_outside(self, view: View, expression: int) -> bool:
+    def _is_outside(self, view: FileScope, expression: int) -> bool:
         """Whether a qualified name begins with a namespace or type that nothing in the repository is: `std::a::b`."""
         while view.op[expression] in (MEMBER, ITEM):
             expression = view.left[expression]
@@ -256,7 +258,7 @@ class CNames:
         first = self.meaning.named(view, expression)
         return first is None or first.entry is self.table.root.members.get("std")
 
-    def _carriers(self, name: str) -> tuple[list[Entry], list[Entry]]:
+    def _carriers(self, name: str) -> tuple[list[ScopeMember], list[ScopeMember]]:
         """What has a name outside of classes, and as a member; nothing where too many do."""
         known = self._known.get(name)
         if known is None:
@@ -270,7 +272,9 @@ class CNames:
             known = self._known[name] = (outer, [entry for entry in entries if entry.home.is_class])
         return known
 
-    def _few(self, view: View, use: int, at: int, entries: list[Entry], count: int, rows: list[Found]) -> None:
+    def _few(
+        self, view: FileScope, use: int, at: int, entries: list[ScopeMember], count: int, rows: list[NameTarget]
+    ) -> None:
         """Chooses by the name alone: the only one that the file includes, or a few candidates."""
         if not entries:
             return
@@ -279,7 +283,7 @@ class CNames:
         seen = [entry for entry in entries if entry.seen(view.sees)]
         if len(seen) == 1:
             by = "only definition of this name" if len(entries) == 1 else "only one that is included"
-            self._choose(view, use, at, Sight(seen[0], by, Trust.UNIQUE_NAME), count, rows)
+            self._choose(view, use, at, ResolvedName(seen[0], by, Trust.UNIQUE_NAME), count, rows)
             return
         for entry in seen or entries if len(seen or entries) <= _FEW else ():
             groups = meaning.fitting(view, entry, count)

@@ -11,8 +11,8 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 
-from concordance.link.cfamily.scopes import MACRO, MASK, SHIFT, Entry, Home
-from concordance.link.world import Loaded
+from concordance.link.cfamily.scopes import MACRO, MASK, SHIFT, CScope, ScopeMember
+from concordance.link.world import LoadedFlow
 
 _SPARSE = 16  # bits for each macro: of other names, one in sixteen is looked for in vain
 _WORD = 1 << 64
@@ -21,12 +21,12 @@ _WORD = 1 << 64
 class Macros:
     """All macros."""
 
-    def __init__(self, root: Home, load: Callable[[int], Loaded]) -> None:
+    def __init__(self, root: CScope, load: Callable[[int], LoadedFlow]) -> None:
         """`load` gives a file by its number."""
         self._root, self._load = root, load
         self._hashes, self._codes = array("Q"), array("Q")  # of definitions; rising, once all are there
         self._bits, self._mask = bytearray(1), 0
-        self._made: dict[str, Entry] = {}  # those that were asked for, or are defined elsewhere since
+        self._made: dict[str, ScopeMember] = {}  # those that were asked for, or are defined elsewhere since
         self._left: set[int] = set()  # files that were read again: what they define is in `_made`
 
     def enter(self, name: str, code: int) -> None:
@@ -44,7 +44,7 @@ class Macros:
         for one in self._hashes:
             self._bits[one >> 3 & self._mask] |= 1 << (one & 7)
 
-    def get(self, name: str) -> Entry | None:
+    def get(self, name: str) -> ScopeMember | None:
         """A macro."""
         number = hash(name) % _WORD
         if not self._bits[number >> 3 & self._mask] >> (number & 7) & 1:
@@ -52,7 +52,7 @@ class Macros:
         found = self._made.get(name)
         codes = self._defined(name, number) if found is None else []
         if codes:
-            found = self._made[name] = Entry(self._root, name, MACRO)
+            found = self._made[name] = ScopeMember(self._root, name, MACRO)
             found.codes = codes if len(codes) > 1 else (codes[0],)
         return found
 
@@ -69,21 +69,21 @@ class Macros:
             place += 1
         return found
 
-    def add(self, name: str, code: int) -> Entry:
+    def add(self, name: str, code: int) -> ScopeMember:
         """Takes one more definition, of a file that was read again."""
         found = self.get(name)
         if found is None:
-            found = self._made[name] = Entry(self._root, name, MACRO)
+            found = self._made[name] = ScopeMember(self._root, name, MACRO)
             number = hash(name) % _WORD
             self._bits[number >> 3 & self._mask] |= 1 << (number & 7)
         found.add(code)
         return found
 
-    def leave(self, number: int, names: Iterable[str]) -> list[Entry]:
+    def leave(self, number: int, names: Iterable[str]) -> list[ScopeMember]:
         """Takes out what a file defines, by its names; gives those that others define as well, where they were asked
         for."""
         self._left.add(number)
-        left: list[Entry] = []
+        left: list[ScopeMember] = []
         for name in names:
             made = self._made.get(name)
             if made is not None:

@@ -12,23 +12,23 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from concordance.base.model import Given
-from concordance.link.cfamily.include_graph import Reach
+from concordance.link.cfamily.include_graph import IncludeGraph
 from concordance.link.cfamily.scopes import (
     BASES,
     INHERITED,
     MASK,
     SHIFT,
-    Entry,
-    Home,
+    CScope,
+    FileScope,
     Question,
-    Sight,
+    ResolvedName,
+    ScopeMember,
     Start,
     Type,
-    View,
 )
-from concordance.link.cfamily.symbol_table import Table
+from concordance.link.cfamily.symbol_table import SymbolTable
 from concordance.link.solver import Solver
-from concordance.link.world import World
+from concordance.link.world import LinkWorld
 
 POINTERS = frozenset((
     "shared_ptr", "unique_ptr", "weak_ptr", "optional", "reference_wrapper", "auto_ptr", "atomic", "propagate_const",
@@ -52,39 +52,39 @@ _NESTED = 4  # arguments of templates in one another, in the types of a cycle
 class Members(ABC):
     """Finds members; what names mean, and of which type a value is, is for others to say."""
 
-    def __init__(self, world: World, table: Table, reach: Reach) -> None:
+    def __init__(self, world: LinkWorld, table: SymbolTable, reach: IncludeGraph) -> None:
         self.world, self.table, self.reach = world, table, reach
-        self.outside = Outside()
-        self.views: dict[int, View] = {}
+        self.outside = StandardTypes()
+        self.views: dict[int, FileScope] = {}
         self.solver: Solver[Question, Any] = Solver(self._answer, self._keep, None, _advance)
         self.work: dict[int, Callable[[Any, Any], Any]] = {INHERITED: self._inherited, BASES: self._bases}
 
-    def view(self, number: int) -> View:
+    def view(self, number: int) -> FileScope:
         """A file's view."""
         found = self.views.get(number)
         if found is None:
             homes = self.table.homes.get(number) or [self.table.root]
-            found = self.views[number] = View(self.world.load(number), homes, self.reach.seen(number))
+            found = self.views[number] = FileScope(self.world.load(number), homes, self.reach.seen(number))
         return found
 
-    def leave(self, view: View) -> None:
+    def leave(self, view: FileScope) -> None:
         """Forgets what was found out of a file that nobody includes: it is seldom asked for again."""
         if view.number not in self.reach.headers:
             self.views.pop(view.number, None)
 
     @abstractmethod
-    def named(self, view: View, expression: int) -> Sight | None:
+    def named(self, view: FileScope, expression: int) -> ResolvedName | None:
         """What an expression names."""
 
     @abstractmethod
-    def type_named(self, view: View, expression: int) -> Type | None:
+    def type_named(self, view: FileScope, expression: int) -> Type | None:
         """The type that an expression names."""
 
     @abstractmethod
-    def start(self, view: View, scope: int) -> Start:
+    def start(self, view: FileScope, scope: int) -> Start:
         """Where a scope's names are looked up."""
 
-    def symbols(self, entry: Entry) -> Iterator[tuple[View, int]]:
+    def symbols(self, entry: ScopeMember) -> Iterator[tuple[FileScope, int]]:
         """The symbols of an entry, each with its file's view."""
         for code in entry.codes:
             yield self.view(code >> SHIFT), code & MASK
@@ -106,7 +106,7 @@ class Members(ABC):
 
     # --- members -----------------------------------------------------------------------------
 
-    def find(self, owner: Type, name: str) -> tuple[Entry, Type] | None:
+    def find(self, owner: Type, name: str) -> tuple[ScopeMember, Type] | None:
         """A member of a type, through its bases and through a pointer that is a class; and whose it is."""
         home, args = owner
         for _ in range(_POINTERS):
@@ -123,20 +123,20 @@ class Members(ABC):
             home, args = args[0]
         return None
 
-    def points(self, home: Home) -> bool:
+    def points(self, home: CScope) -> bool:
         """Whether objects of a class act as pointers."""
         if home.around is None:
             return home.name in POINTERS
         return "operator->" in home.members or self.inherited(home, "operator->") is not None
 
-    def inherited(self, home: Home, name: str) -> tuple[Entry, Type] | None:
+    def inherited(self, home: CScope, name: str) -> tuple[ScopeMember, Type] | None:
         """A member of a class's bases, and the base that has it."""
         if name in home.seen:
             return home.seen[name]
-        found: tuple[Entry, Type] | None = self.solver.ask((INHERITED, home, name))
+        found: tuple[ScopeMember, Type] | None = self.solver.ask((INHERITED, home, name))
         return found
 
-    def _inherited(self, home: Home, name: str) -> tuple[Entry, Type] | None:
+    def _inherited(self, home: CScope, name: str) -> tuple[ScopeMember, Type] | None:
         for base in self.bases(home):
             above, args = base
             if above is None:
@@ -149,11 +149,11 @@ class Members(ABC):
                 return found[0], substituted(found[1], above, args) or found[1]
         return None
 
-    def bases(self, home: Home) -> Sequence[Type]:
+    def bases(self, home: CScope) -> Sequence[Type]:
         """The bases of a class, as types."""
         return home.bases if home.bases is not None else self.solver.ask((BASES, home, None)) or ()
 
-    def _bases(self, home: Home, _: None) -> tuple[Type, ...]:
+    def _bases(self, home: CScope, _: None) -> tuple[Type, ...]:
         found: dict[Type, None] = {}
         for code in home.codes:
             view = self.view(code >> SHIFT)
@@ -166,7 +166,7 @@ class Members(ABC):
 
 def _advance(old: Any, new: Any) -> Any:
     """The next answer in a cycle; types must not grow for ever (`using T = std::vector<T>`)."""
-    is_type = isinstance(new, tuple) and len(new) == 2 and isinstance(new[0], Home) and isinstance(new[1], tuple)
+    is_type = isinstance(new, tuple) and len(new) == 2 and isinstance(new[0], CScope) and isinstance(new[1], tuple)
     return _shallow(new, _NESTED) if is_type else new
 
 
@@ -195,12 +195,12 @@ def substituted(found: Type | None, whose: object, args: tuple[Type | None, ...]
 # standard does.
 
 
-class Outside:
+class StandardTypes:
     """Homes of types that no file of the repository defines."""
 
     def __init__(self) -> None:
         names = POINTERS | _SEQUENCES | _MAPS | _OTHERS
-        self.homes = {name: Home(name, None, True) for name in names}
+        self.homes = {name: CScope(name, None, True) for name in names}
 
     def named(self, name: str) -> Type | None:
         """The type of a name."""

@@ -13,11 +13,21 @@ from typing import NamedTuple
 from concordance.base.model import Flow, unpacked
 from concordance.extract.cfamily.symbol_flags import ALIAS, FRIEND, INLINE
 from concordance.facts.records import Linkable
-from concordance.link.cfamily.include_graph import Reach, included_by, is_header
-from concordance.link.cfamily.scopes import CLASSES, FUNCTIONS, MACRO, NAMESPACE, OPENS, OTHER_NAME, SHIFT, Entry, Home
-from concordance.link.cfamily.symbol_table import Table
+from concordance.link.cfamily.include_graph import IncludeGraph, included_by, is_header
+from concordance.link.cfamily.scopes import (
+    CLASSES,
+    FUNCTIONS,
+    MACRO,
+    NAMESPACE,
+    OPENS,
+    OTHER_NAME,
+    SHIFT,
+    CScope,
+    ScopeMember,
+)
+from concordance.link.cfamily.symbol_table import SymbolTable
 from concordance.link.interface_digest import C_FAMILY
-from concordance.link.world import Loaded, World
+from concordance.link.world import LinkWorld, LoadedFlow
 
 _MOST = 50  # files that are read again one by one; for more, all is made anew
 _MAKES = FRIEND | INLINE | ALIAS  # what of a symbol's flags tells which home it is, or is in
@@ -25,15 +35,15 @@ _SPACES = CLASSES | {NAMESPACE}
 _Row = tuple[int, int, str, str, int]  # the row around, kind, name, what it is within, flags
 
 
-class Kept(NamedTuple):
+class CFamilyState(NamedTuple):
     """What is kept."""
 
     files: list[tuple[str, bool]]  # by number: the path, and whether it has symbols here
-    table: Table
-    reach: Reach
+    table: SymbolTable
+    reach: IncludeGraph
 
 
-class Outline(NamedTuple):
+class ScopeOutline(NamedTuple):
     """What of a file makes homes for all files to see."""
 
     rows: list[_Row]
@@ -41,12 +51,12 @@ class Outline(NamedTuple):
     outside: dict[tuple[int, int, str], int]  # what is defined outside of its class: in which row, and its first place
 
 
-def files_of(world: World) -> list[tuple[str, bool]]:
+def files_of(world: LinkWorld) -> list[tuple[str, bool]]:
     """The files, by number, as far as the tables hang on which there are."""
     return [(row.path, row.size > 0 and row.language in C_FAMILY) for row in world.files]
 
 
-def renewed(world: World, kept: Kept, before: Mapping[int, tuple[Linkable, Flow]]) -> Kept | None:
+def renewed(world: LinkWorld, kept: CFamilyState, before: Mapping[int, tuple[Linkable, Flow]]) -> CFamilyState | None:
     """The tables of the files as they are now; `before` are those of the family that were read again, as they were.
 
     Where it gives None the tables that were kept are of no use any more."""
@@ -58,15 +68,15 @@ def renewed(world: World, kept: Kept, before: Mapping[int, tuple[Linkable, Flow]
     included = {n: included_by(world.targets_of(n), world.number) for n in before if n in reach.included}
     if any(reach.included[number] != others for number, others in included.items()):
         every = {**reach.included, **included}
-        reach = Reach(every, (number for number in every if is_header(world.files[number].path)))
+        reach = IncludeGraph(every, (number for number in every if is_header(world.files[number].path)))
         table.headers = reach.headers
     for number, (row, flow) in sorted(before.items()):
-        if number in table.homes and not _replaced(table, Loaded(number, row, flow), world.load(number)):
+        if number in table.homes and not _replaced(table, LoadedFlow(number, row, flow), world.load(number)):
             return None
-    return Kept(kept.files, table, reach)
+    return CFamilyState(kept.files, table, reach)
 
 
-def _outline(file: Loaded) -> Outline:
+def _outline(file: LoadedFlow) -> ScopeOutline:
     """What symbols in functions make is seen there alone, and no part of it."""
     flow, names = file.flow, file.names
     rows: list[_Row] = []
@@ -89,10 +99,10 @@ def _outline(file: Loaded) -> Outline:
                 rows.append((around, kind, names[name], within, flags & _MAKES))
                 places.append(place)
         made.append(row)
-    return Outline(rows, places, outside)
+    return ScopeOutline(rows, places, outside)
 
 
-def _replaced(table: Table, old: Loaded, new: Loaded) -> bool:
+def _replaced(table: SymbolTable, old: LoadedFlow, new: LoadedFlow) -> bool:
     """Puts a file's symbols in place of those that it had; whether all homes are the ones that they were."""
     was, now = _outline(old), _outline(new)
     if was.rows != now.rows or list(was.outside) != list(now.outside):
@@ -100,7 +110,7 @@ def _replaced(table: Table, old: Loaded, new: Loaded) -> bool:
     number = old.number
     homes_before = _homes_of(table, number, was)
     touched = _taken_out(table, old)
-    outside: list[tuple[int, Home, str, str, int]] = []
+    outside: list[tuple[int, CScope, str, str, int]] = []
     table.enter(new, outside)
     table.enter_outside(outside)
     table.using(new)
@@ -120,7 +130,7 @@ def _replaced(table: Table, old: Loaded, new: Loaded) -> bool:
     return len(homes) == len(homes_before) and all(a is b for a, b in zip(homes, homes_before, strict=True))
 
 
-def _homes_of(table: Table, number: int, outline: Outline) -> list[Home | None]:
+def _homes_of(table: SymbolTable, number: int, outline: ScopeOutline) -> list[CScope | None]:
     """The homes that a file makes or adds to."""
     homes, first = table.homes[number], number << SHIFT
     return [
@@ -129,7 +139,7 @@ def _homes_of(table: Table, number: int, outline: Outline) -> list[Home | None]:
     ]
 
 
-def _taken_out(table: Table, file: Loaded) -> dict[int, Entry]:
+def _taken_out(table: SymbolTable, file: LoadedFlow) -> dict[int, ScopeMember]:
     """Takes out a file's symbols; gives what others have a part in, by identity."""
     number, symbols = file.number, len(file.symbol_kind)
     macros = {file.names[name] for kind, name in zip(file.symbol_kind, file.symbol_name, strict=True) if kind == MACRO}
@@ -153,7 +163,7 @@ def _taken_out(table: Table, file: Loaded) -> dict[int, Entry]:
     return left
 
 
-def _put_in_order(table: Table, entry: Entry) -> None:
+def _put_in_order(table: SymbolTable, entry: ScopeMember) -> None:
     """Gives an entry the order of symbols, and the kind, that it has where files are entered one after another."""
     inside = table.inside
     entry.codes = sorted(entry.codes, key=lambda code: (code in inside, code))
@@ -167,13 +177,13 @@ def _put_in_order(table: Table, entry: Entry) -> None:
         entry.kind = next((kind for kind in map(table.kind, entry.codes) if kind in _SPACES), first)
 
 
-def _order_carriers(table: Table, name: str) -> None:
+def _order_carriers(table: SymbolTable, name: str) -> None:
     """Orders what has a name as it is where files are entered one after another: by the first symbol of each."""
     entries = table.carriers(name)
     if len(entries) < 2:
         return
 
-    def made(entry: Entry) -> tuple[bool, int, int]:
+    def made(entry: ScopeMember) -> tuple[bool, int, int]:
         code = entry.codes[0]
         deep = _depth(entry.home)  # an enum's name comes before the same around it, a::a after a
         return code in table.inside, code, deep if table.kind(code) == NAMESPACE else -deep
@@ -185,5 +195,5 @@ def _order_carriers(table: Table, name: str) -> None:
         entries.sort(key=made)
 
 
-def _depth(home: Home) -> int:
+def _depth(home: CScope) -> int:
     return 1 + _depth(home.around) if home.around is not None else 0

@@ -8,8 +8,8 @@ as the language does: from the scope they stand in outward, in classes through t
 from __future__ import annotations
 
 from concordance.base.model import Given, Trust
-from concordance.link.cfamily.expression_types import TYPES, Values
-from concordance.link.cfamily.include_graph import Reach
+from concordance.link.cfamily.expression_types import TYPES, ExpressionTypes
+from concordance.link.cfamily.include_graph import IncludeGraph
 from concordance.link.cfamily.scopes import (
     ALIASED,
     CALL,
@@ -25,31 +25,31 @@ from concordance.link.cfamily.scopes import (
     OTHER_NAME,
     SHIFT,
     SYMBOL,
-    Entry,
-    Home,
-    Sight,
+    CScope,
+    FileScope,
+    ResolvedName,
+    ScopeMember,
     Start,
-    View,
 )
-from concordance.link.cfamily.symbol_table import Table, last_name
-from concordance.link.world import World
+from concordance.link.cfamily.symbol_table import SymbolTable, last_name
+from concordance.link.world import LinkWorld
 
 _NAMESPACES = frozenset((NAMESPACE, OTHER_NAME))
 _QUALIFIERS = TYPES | _NAMESPACES
-BROUGHT = Entry(Home("", None, False), "", NAMESPACE)
-_ABSENT = Sight(Entry(Home("", None, False), "", MACRO), "", Trust.CANDIDATE)
+BROUGHT = ScopeMember(CScope("", None, False), "", NAMESPACE)
+_ABSENT = ResolvedName(ScopeMember(CScope("", None, False), "", MACRO), "", Trust.CANDIDATE)
 _NOT_INCLUDED = "in scope, but not included"
 
 
-class Meaning(Values):
+class ExpressionResolver(ExpressionTypes):
     """Finds what expressions mean."""
 
-    def __init__(self, world: World, table: Table, reach: Reach) -> None:
+    def __init__(self, world: LinkWorld, table: SymbolTable, reach: IncludeGraph) -> None:
         super().__init__(world, table, reach)
-        self._shared: dict[Home, list[int]] = {}
+        self._shared: dict[CScope, list[int]] = {}
         self.work |= {NAMED: self._named, NOMINATED: self._find_nominated, ALIASED: self._aliased}
 
-    def named(self, view: View, expression: int) -> Sight | None:
+    def named(self, view: FileScope, expression: int) -> ResolvedName | None:
         """What an expression names."""
         found = view.named.get(expression, _ABSENT)
         if found is not _ABSENT:
@@ -58,9 +58,9 @@ class Meaning(Values):
             expression = view.left[expression]
         return view.named[expression] if expression in view.named else self.solver.ask((NAMED, view, expression))
 
-    def _named(self, view: View, expression: int) -> Sight | None:
+    def _named(self, view: FileScope, expression: int) -> ResolvedName | None:
         op, left = view.op[expression], view.left[expression]
-        found: Sight | None = None
+        found: ResolvedName | None = None
         if op == LOOKUP:
             found = self._looked_up(view, view.names[left], view.right[expression])
         elif op == MEMBER:
@@ -73,25 +73,25 @@ class Meaning(Values):
                     found = self._symbol(view, view.left[value])
         return found
 
-    def _symbol(self, view: View, symbol: int) -> Sight | None:
+    def _symbol(self, view: FileScope, symbol: int) -> ResolvedName | None:
         name = view.names[view.file.symbol_name[symbol]]
         if view.file.symbol_kind[symbol] == MACRO:
             macro = self.table.macros.get(name)
-            return Sight(macro, "macro", Trust.EXACT) if macro is not None else None
+            return ResolvedName(macro, "macro", Trust.EXACT) if macro is not None else None
         home = self.table.holder(view.number << SHIFT | symbol)
         entry = home.members.get(name) if home is not None else None
-        return Sight(entry, "function scope", Trust.EXACT) if entry is not None else None
+        return ResolvedName(entry, "function scope", Trust.EXACT) if entry is not None else None
 
     # --- look-up -----------------------------------------------------------------------------
 
-    def start(self, view: View, scope: int) -> Start:
+    def start(self, view: FileScope, scope: int) -> Start:
         """The home in which a scope's names are looked up first, and what `using` in functions adds to it."""
         found = view.starts.get(scope)
         if found is None:
             found = view.starts[scope] = self._start(view, scope)
         return found
 
-    def _start(self, view: View, scope: int) -> Start:
+    def _start(self, view: FileScope, scope: int) -> Start:
         file = view.file
         using: list[tuple[bool, int]] = []
         at = scope
@@ -109,17 +109,17 @@ class Meaning(Values):
                     using += [(word == "using", value) for value in view.bound[variable]]
             at = file.scope_parent[at] - 1
 
-    def _looked_up(self, view: View, name: str, scope: int) -> Sight | None:
+    def _looked_up(self, view: FileScope, name: str, scope: int) -> ResolvedName | None:
         """A name in a scope; the number of scopes is added to one where only a namespace or type is meant."""
         macro = self.table.macros.get(name)
         if macro is not None and macro.seen(view.sees):
-            return Sight(macro, "macro", Trust.EXACT)
+            return ResolvedName(macro, "macro", Trust.EXACT)
         qualifies = scope >= view.scopes
         home, using = self.start(view, scope - view.scopes if qualifies else scope)
         if using or self._is_directed(view, home):
             return self._followed(view, name, home, using, qualifies)
-        unseen: Entry | None = None
-        at: Home | None = home
+        unseen: ScopeMember | None = None
+        at: CScope | None = home
         while at is not None and at.is_class:
             found = self._in_home(view, at, name)
             if found is not None and not (qualifies and found.entry.kind not in _QUALIFIERS):
@@ -138,12 +138,12 @@ class Meaning(Values):
                 return entry.exact or entry.sight()
             if unseen is None and not self.hidden(view, entry):
                 unseen = entry
-        return Sight(unseen, _NOT_INCLUDED, Trust.CANDIDATE) if unseen is not None else None
+        return ResolvedName(unseen, _NOT_INCLUDED, Trust.CANDIDATE) if unseen is not None else None
 
-    def _chain(self, home: Home, name: str) -> tuple[Entry, ...]:
+    def _chain(self, home: CScope, name: str) -> tuple[ScopeMember, ...]:
         """What a name can mean from a namespace outward; `BROUGHT` where that hangs on who sees a `using`."""
-        found: list[Entry] = []
-        at: Home | None = home
+        found: list[ScopeMember] = []
+        at: CScope | None = home
         while at is not None:
             if name in at.brought:
                 return (BROUGHT,)
@@ -152,11 +152,11 @@ class Meaning(Values):
             at = at.around
         return tuple(found)
 
-    def _is_directed(self, view: View, home: Home) -> bool:
+    def _is_directed(self, view: FileScope, home: CScope) -> bool:
         """Whether `using namespace` has a say in a home or around it."""
         known = view.directed.get(home)
         if known is None:
-            at: Home | None = home
+            at: CScope | None = home
             known = False
             before = self.solver.provisional
             while at is not None and not known:
@@ -167,15 +167,15 @@ class Meaning(Values):
         return known
 
     def _followed(
-        self, view: View, name: str, home: Home, using: tuple[tuple[bool, int], ...], qualifies: bool
-    ) -> Sight | None:
+        self, view: FileScope, name: str, home: CScope, using: tuple[tuple[bool, int], ...], qualifies: bool
+    ) -> ResolvedName | None:
         """A name that `using` may bring, from a home outward."""
         for declares, value in using:
             found = self._used(view, value, name, declares)
             if found is not None:
                 return found
-        unseen: Entry | None = None
-        at: Home | None = home
+        unseen: ScopeMember | None = None
+        at: CScope | None = home
         while at is not None:
             found = self._in_home(view, at, name)
             if found is not None and not (qualifies and found.entry.kind not in _QUALIFIERS):
@@ -183,37 +183,37 @@ class Meaning(Values):
                     return found
                 unseen = unseen or found.entry
             at = at.around
-        return Sight(unseen, _NOT_INCLUDED, Trust.CANDIDATE) if unseen is not None else None
+        return ResolvedName(unseen, _NOT_INCLUDED, Trust.CANDIDATE) if unseen is not None else None
 
-    def _used(self, view: View, value: int, name: str, declares: bool) -> Sight | None:
+    def _used(self, view: FileScope, value: int, name: str, declares: bool) -> ResolvedName | None:
         """A name that `using` in a function brings."""
         if declares:
             found = self.named(view, value) if last_name(view.file, value) == name else None
-            return Sight(found.entry, "using", found.trust) if found is not None else None
+            return ResolvedName(found.entry, "using", found.trust) if found is not None else None
         home = self._home(view, value)
         found = self._in_home(view, home, name) if home is not None else None
         if found is None or found.trust != Trust.EXACT:
             return None
-        return Sight(found.entry, "using namespace", Trust.EXACT)
+        return ResolvedName(found.entry, "using namespace", Trust.EXACT)
 
-    def _in_home(self, view: View, home: Home, name: str) -> Sight | None:
+    def _in_home(self, view: FileScope, home: CScope, name: str) -> ResolvedName | None:
         """A name in a namespace or class, through `using` and bases."""
         if home is self.table.standard:
             return None
         entry = home.member(name)
-        unseen: Sight | None = None
+        unseen: ResolvedName | None = None
         if entry is not None:
             if entry.seen(view.sees):
                 return entry.exact or entry.sight()
             if not self.hidden(view, entry):
-                unseen = Sight(entry, _NOT_INCLUDED, Trust.UNIQUE_NAME)
+                unseen = ResolvedName(entry, _NOT_INCLUDED, Trust.UNIQUE_NAME)
         other_name = home.other_names.get(name)
         if other_name is not None and other_name.seen(view.sees):
             return other_name.exact or other_name.sight()
         if name in home.brought:
             found = self._brought(view, home, name)
             if found is not None and found.entry is not entry:
-                return Sight(found.entry, "using", found.trust)
+                return ResolvedName(found.entry, "using", found.trust)
         if home.is_class:
             inherited = self.inherited(home, name)
             if inherited is not None:
@@ -222,13 +222,13 @@ class Meaning(Values):
             for other in self._nominated(view, home):
                 entry = other.members.get(name)
                 if entry is not None and entry.seen(view.sees):
-                    return Sight(entry, "using namespace", Trust.EXACT)
+                    return ResolvedName(entry, "using namespace", Trust.EXACT)
                 found = self._brought(view, other, name)
                 if found is not None:
-                    return Sight(found.entry, "using namespace", found.trust)
+                    return ResolvedName(found.entry, "using namespace", found.trust)
         return unseen
 
-    def _brought(self, view: View, home: Home, name: str) -> Sight | None:
+    def _brought(self, view: FileScope, home: CScope, name: str) -> ResolvedName | None:
         """A name that `using x::name` brings into a home, in a file that this one sees."""
         for number, value in home.brought.get(name, ()):
             found = self.named(self.view(number), value) if view.sees >> number & 1 else None
@@ -236,12 +236,12 @@ class Meaning(Values):
                 return found
         return None
 
-    def _nominated(self, view: View, home: Home) -> tuple[Home, ...]:
+    def _nominated(self, view: FileScope, home: CScope) -> tuple[CScope, ...]:
         """The namespaces that `using namespace` brings into another, in files that this one sees; nearest first."""
         known = view.nominated.get(home)
         return known if known is not None else self.solver.ask((NOMINATED, view, home)) or ()
 
-    def _find_nominated(self, view: View, home: Home) -> tuple[Home, ...]:
+    def _find_nominated(self, view: FileScope, home: CScope) -> tuple[CScope, ...]:
         waiting = [home]
         for at in waiting:
             numbers = [n for n in self._headers_of(at) if view.sees >> n & 1 and n != view.number]
@@ -252,7 +252,7 @@ class Meaning(Values):
                         waiting.append(other)
         return tuple(waiting[1:])
 
-    def _directed(self, view: View, expression: int, homes: list[Home]) -> Home | None:
+    def _directed(self, view: FileScope, expression: int, homes: list[CScope]) -> CScope | None:
         """The namespace that a directive names: as it is written, or in one that another directive has brought. Other
         directives are not followed to find it, lest they be followed to find each other."""
         if self._is_root(view, expression):
@@ -262,7 +262,7 @@ class Meaning(Values):
             left = self._directed(view, view.left[expression], homes)
             inside = [left, *self._nominated(view, left)] if left is not None else []
             return next((found for home in inside if (found := self._inner(view, home, name)) is not None), None)
-        at: Home | None
+        at: CScope | None
         at, _ = self.start(view, view.right[expression] % view.scopes)
         while at is not None:
             found = self._inner(view, at, name)
@@ -271,26 +271,26 @@ class Meaning(Values):
             at = at.around
         return next((found for home in homes if (found := self._inner(view, home, name)) is not None), None)
 
-    def _inner(self, view: View, home: Home, name: str) -> Home | None:
+    def _inner(self, view: FileScope, home: CScope, name: str) -> CScope | None:
         entry = home.members.get(name)
         if entry is None or entry.kind != NAMESPACE:
             entry = home.other_names.get(name)
         return self._namespace(view, entry) if entry is not None else None
 
-    def _headers_of(self, home: Home) -> list[int]:
+    def _headers_of(self, home: CScope) -> list[int]:
         """The files with `using namespace` in a home that others include."""
         known = self._shared.get(home)
         if known is None:
             known = self._shared[home] = [n for n in home.directives if n in self.reach.headers]
         return known
 
-    def hidden(self, view: View, entry: Entry) -> bool:
+    def hidden(self, view: FileScope, entry: ScopeMember) -> bool:
         """Whether all of an entry is for other files alone."""
         return all(group.local >= 0 and not view.sees >> group.local & 1 for group in self.table.groups(entry))
 
     # --- qualified names and members ---------------------------------------------------------
 
-    def _home(self, view: View, expression: int) -> Home | None:
+    def _home(self, view: FileScope, expression: int) -> CScope | None:
         """The namespace or class that an expression names."""
         if self._is_root(view, expression):
             return self.table.root
@@ -302,20 +302,20 @@ class Meaning(Values):
         named = self.type_named(view, expression)
         return named[0] if named is not None else None
 
-    def _is_root(self, view: View, expression: int) -> bool:
+    def _is_root(self, view: FileScope, expression: int) -> bool:
         """Whether only "::" stands before a name."""
         return view.op[expression] == LOOKUP and view.names[view.left[expression]] == "::"
 
-    def _namespace(self, view: View, entry: Entry) -> Home | None:
+    def _namespace(self, view: FileScope, entry: ScopeMember) -> CScope | None:
         """The namespace of a name, or of another name of it: as the file that asks says, or one that it includes."""
         if entry.kind == NAMESPACE:
             return entry.home.inner.get(entry.name)
         if entry in view.aliased:
             return view.aliased[entry]
-        found: Home | None = self.solver.ask((ALIASED, view, entry))
+        found: CScope | None = self.solver.ask((ALIASED, view, entry))
         return found
 
-    def _aliased(self, view: View, entry: Entry) -> Home | None:
+    def _aliased(self, view: FileScope, entry: ScopeMember) -> CScope | None:
         for code in sorted(entry.codes, key=lambda code: (code >> SHIFT != view.number, not view.includes(code))):
             other = self.view(code >> SHIFT)
             for value in other.file.said(code & MASK, Given.TYPE):
@@ -324,7 +324,7 @@ class Meaning(Values):
                     return meant
         return None
 
-    def _member(self, view: View, left: int, name: str) -> Sight | None:
+    def _member(self, view: FileScope, left: int, name: str) -> ResolvedName | None:
         """A member of what an expression names or is."""
         if view.op[left] in (LOOKUP, MEMBER, NAME, SYMBOL):
             if self._is_root(view, left):

@@ -1,6 +1,6 @@
 """A namespace, class or enum of the C family as names are looked up in it, and a name in it.
 
-In: symbols, each as one number. Out: `Home`s and their `Entry`s, which keep what was found out of them. A large
+In: symbols, each as one number. Out: `CScope`s and their `ScopeMember`s, which keep what was found out of them. A large
 repository has millions: what most have nothing of is made when it is needed.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from concordance.base.model import KINDS, Kind, Op, Trust
-from concordance.link.world import Loaded
+from concordance.link.world import LoadedFlow
 
 NAME, MEMBER, CALL, ITEM, EACH, PART = (int(op) for op in (Op.NAME, Op.MEMBER, Op.CALL, Op.ITEM, Op.EACH, Op.PART))
 OF_TYPE, LOOKUP, SYMBOL, PARAMETER, CAST = (int(op) for op in (Op.OF_TYPE, Op.LOOKUP, Op.SYMBOL, Op.PARAMETER, Op.CAST))
@@ -30,7 +30,7 @@ OPENS = CLASSES | {NAMESPACE, ENUM}
 _SEVERAL = 8
 
 
-class Group(NamedTuple):
+class Entity(NamedTuple):
     """One entity: all of its declarations and definitions, definitions first."""
 
     codes: tuple[int, ...]
@@ -47,10 +47,10 @@ class Group(NamedTuple):
         return self.form != 0
 
 
-class Sight(NamedTuple):
+class ResolvedName(NamedTuple):
     """What a name was found to be."""
 
-    entry: Entry
+    entry: ScopeMember
     by: str
     trust: Trust  # at best
 
@@ -62,17 +62,17 @@ Type = tuple[Any, ...]
 NO_IDS: dict[int, tuple[int, ...]] = {}
 
 
-class Entry:
+class ScopeMember:
     """One name in one home."""
 
     __slots__ = ("codes", "exact", "files", "groups", "home", "ids", "kind", "name")
 
-    def __init__(self, home: Home, name: str, kind: int) -> None:
+    def __init__(self, home: CScope, name: str, kind: int) -> None:
         self.home, self.name, self.kind = home, name, kind
         self.codes: Sequence[int] = ()  # most have one: a list for each would take half of all memory
-        self.exact: Sight | None = None  # that it was found in its home
+        self.exact: ResolvedName | None = None  # that it was found in its home
         self.files = 0  # a bit for each file that it stands in, where they are many and were asked for
-        self.groups: tuple[Group, ...] | None = None
+        self.groups: tuple[Entity, ...] | None = None
         self.ids = NO_IDS  # by number of arguments, where all files mean the same by it
 
     def add(self, code: int) -> None:
@@ -114,20 +114,20 @@ class Entry:
         self.groups = None
         self.ids = NO_IDS
 
-    def sight(self) -> Sight:
+    def sight(self) -> ResolvedName:
         """That a name was found where it was looked for."""
         if self.exact is None:
-            self.exact = Sight(self, self.home.explained(), Trust.EXACT)
+            self.exact = ResolvedName(self, self.home.explained(), Trust.EXACT)
         return self.exact
 
 
-_NO_HOMES: dict[str, Home] = {}
-_NO_ENTRIES: dict[str, Entry] = {}
+_NO_HOMES: dict[str, CScope] = {}
+_NO_ENTRIES: dict[str, ScopeMember] = {}
 _NO_DIRECTIVES: dict[int, list[int]] = {}
 _NONE_BROUGHT: dict[str, list[tuple[int, int]]] = {}
 
 
-class Home:
+class CScope:
     """A namespace, class or enum."""
 
     __slots__ = (
@@ -135,17 +135,17 @@ class Home:
         "other_names", "seen",
     )  # fmt: skip
 
-    def __init__(self, name: str, around: Home | None, is_class: bool) -> None:
+    def __init__(self, name: str, around: CScope | None, is_class: bool) -> None:
         self.name, self.around, self.is_class = name, around, is_class
-        self.members: dict[str, Entry] = {}
-        self.inner: dict[str, Home] = _NO_HOMES
+        self.members: dict[str, ScopeMember] = {}
+        self.inner: dict[str, CScope] = _NO_HOMES
         self.codes: list[int] = []  # of a class: the symbols that say what it is
         self.bases: tuple[Type, ...] | None = None  # found when first asked for
-        self.other_names: dict[str, Entry] = _NO_ENTRIES  # of namespaces
+        self.other_names: dict[str, ScopeMember] = _NO_ENTRIES  # of namespaces
         self.directives: dict[int, list[int]] = _NO_DIRECTIVES  # `using namespace`: expressions by file
         self.brought: dict[str, list[tuple[int, int]]] = _NONE_BROUGHT  # `using x::y`: by y
-        self.chains: dict[str, tuple[Entry, ...]] = {}  # of a namespace: what names mean from here outward
-        self.seen: dict[str, tuple[Entry, Type] | None] = {}  # members of its bases, where they were asked for
+        self.chains: dict[str, tuple[ScopeMember, ...]] = {}  # of a namespace: what names mean from here outward
+        self.seen: dict[str, tuple[ScopeMember, Type] | None] = {}  # members of its bases, where they were asked for
 
     def forget(self) -> None:
         """Forgets what was found out by names."""
@@ -153,23 +153,23 @@ class Home:
         self.chains.clear()
         self.seen.clear()
 
-    def opened(self, name: str, is_class: bool) -> Home:
+    def opened(self, name: str, is_class: bool) -> CScope:
         """The home of a name in this one."""
         found = self.inner.get(name)
         if found is None:
-            found = Home(name, self, is_class)
+            found = CScope(name, self, is_class)
             self.open(name, found)
         elif is_class:
             found.is_class = True
         return found
 
-    def open(self, name: str, home: Home) -> None:
+    def open(self, name: str, home: CScope) -> None:
         """Takes a home for what a name means in here."""
         if self.inner is _NO_HOMES:
             self.inner = {}
         self.inner[name] = home
 
-    def rename(self, name: str, entry: Entry) -> None:
+    def rename(self, name: str, entry: ScopeMember) -> None:
         """Takes another name of a namespace."""
         if self.other_names is _NO_ENTRIES:
             self.other_names = {}
@@ -187,7 +187,7 @@ class Home:
             self.brought = {}
         self.brought.setdefault(name, []).append((number, value))
 
-    def member(self, name: str) -> Entry | None:
+    def member(self, name: str) -> ScopeMember | None:
         """What a name means in here; a class's own name means the class, not its constructors."""
         found = self.members.get(name)
         if found is not None and name == self.name and found.kind in FUNCTIONS and self.around is not None:
@@ -197,7 +197,7 @@ class Home:
     def explained(self) -> str:
         """Why something was found: because it is in here."""
         parts = []
-        home: Home | None = self
+        home: CScope | None = self
         while home is not None and home.around is not None:
             parts.append(home.name)
             home = home.around
@@ -206,16 +206,16 @@ class Home:
 
 
 # Where a scope's names are looked up first, and what `using` in functions adds: whether it names one thing, and what.
-Start = tuple[Home, tuple[tuple[bool, int], ...]]
+Start = tuple[CScope, tuple[tuple[bool, int], ...]]
 
 
 # ---
 # One C-family file as names are looked up in it.
 #
-# In: a file's flow. Out: a `View`, which keeps what was found out of its expressions.
+# In: a file's flow. Out: a `FileScope`, which keeps what was found out of its expressions.
 
 
-class View:
+class FileScope:
     """One file."""
 
     __slots__ = (
@@ -223,18 +223,18 @@ class View:
         "op", "right", "scopes", "sees", "starts", "types", "values",
     )  # fmt: skip
 
-    def __init__(self, file: Loaded, homes: list[Home | None], sees: int) -> None:
+    def __init__(self, file: LoadedFlow, homes: list[CScope | None], sees: int) -> None:
         self.file, self.homes, self.number = file, homes, file.number
         self.sees = sees  # a bit for each file whose text is part of this one
         self.names, self.op, self.left, self.right, self.bound = file.names, file.op, file.left, file.right, file.values
         self.scopes = len(file.scope_parent)
-        self.named: dict[int, Sight | None] = {}  # by expression: what it names
+        self.named: dict[int, ResolvedName | None] = {}  # by expression: what it names
         self.types: dict[int, Type | None] = {}  # … the type it names
         self.values: dict[int, Type | None] = {}  # … the type of its value
         self.starts: dict[int, Start] = {}  # by scope
-        self.directed: dict[Home, bool] = {}  # whether `using namespace` has a say in a home
-        self.nominated: dict[Home, tuple[Home, ...]] = {}  # what `using namespace` brings into a home
-        self.aliased: dict[Entry, Home | None] = {}  # the namespace that `namespace a = b;` means
+        self.directed: dict[CScope, bool] = {}  # whether `using namespace` has a say in a home
+        self.nominated: dict[CScope, tuple[CScope, ...]] = {}  # what `using namespace` brings into a home
+        self.aliased: dict[ScopeMember, CScope | None] = {}  # the namespace that `namespace a = b;` means
         # By kind of question.
         self.answers: tuple[dict[Any, Any], ...] = (self.named, self.types, self.values, self.nominated, self.aliased)
 

@@ -1,7 +1,7 @@
 """Every namespace and class of a repository's C-family files, with what is declared in each, over all files.
 
-In: the files' flows. Out: a `Table`: `Home`s (namespaces, classes, enums; the root is the global namespace) and in
-each the `Entry`s of its names. A namespace that is opened in a hundred files is one home; a member that is defined
+In: the files' flows. Out: a `SymbolTable`: `Home`s (namespaces, classes, enums; the root is the global namespace) and
+in each the `Entry`s of its names. A namespace that is opened in a hundred files is one home; a member that is defined
 outside of its class is that class's. What an entry's symbols have to do with one another (a declaration and its
 definition, overloads, the same name in two programs) is worked out when it is first asked for.
 """
@@ -23,38 +23,38 @@ from concordance.link.cfamily.scopes import (
     OPENS,
     OTHER_NAME,
     SHIFT,
-    Entry,
-    Group,
-    Home,
+    CScope,
+    Entity,
+    ScopeMember,
 )
 from concordance.link.interface_digest import C_FAMILY
-from concordance.link.world import Loaded, World
+from concordance.link.world import LinkWorld, LoadedFlow
 
 _USING = frozenset(("using namespace", "using"))
 _FUNCTION = 1 << 32  # marks a function's form: nothing else has one
 _MEMBER, _ITEM, _LOOKUP = int(Op.MEMBER), int(Op.ITEM), int(Op.LOOKUP)
 # What is defined outside of its class: its code, where it stands, what is written before its name, its name, its kind.
-Outside = tuple[int, Home, str, str, int]
+Outside = tuple[int, CScope, str, str, int]
 
 
-class Table:
+class SymbolTable:
     """All homes."""
 
-    def __init__(self, world: World, numbers: Iterable[int], headers: set[int]) -> None:
+    def __init__(self, world: LinkWorld, numbers: Iterable[int], headers: set[int]) -> None:
         """`headers` are the files that others include."""
         self.world, self.headers = world, headers
-        self.root = Home("", None, False)
+        self.root = CScope("", None, False)
         self.standard = self.root.opened("std", False)  # what is in it is the compiler's, whatever files add to it
         self.macros = Macros(self.root, self._file)
         self._settled = False  # whether all files were entered once
-        self._carriers: dict[str, Entry | list[Entry]] = {}
+        self._carriers: dict[str, ScopeMember | list[ScopeMember]] = {}
         self._others: set[str] = set()  # names of other things
-        self.homes: dict[int, list[Home | None]] = {}  # by file: of its symbols, plus one; the first is the root
-        self.own: dict[int, Home] = {}  # of a function: what it declares for itself
-        self.inside: dict[int, Home] = {}  # of a function that is defined outside of its class: the class
-        self.entered: dict[int, list[Entry]] = {}  # by file: what it has a part in
-        self._into: list[Entry] = []  # … that of the file at hand
-        self.filled: list[Entry | Home] = []  # what answers were kept at
+        self.homes: dict[int, list[CScope | None]] = {}  # by file: of its symbols, plus one; the first is the root
+        self.own: dict[int, CScope] = {}  # of a function: what it declares for itself
+        self.inside: dict[int, CScope] = {}  # of a function that is defined outside of its class: the class
+        self.entered: dict[int, list[ScopeMember]] = {}  # by file: what it has a part in
+        self._into: list[ScopeMember] = []  # … that of the file at hand
+        self.filled: list[ScopeMember | CScope] = []  # what answers were kept at
         outside: list[Outside] = []
         brings: list[int] = []
         for number in numbers:
@@ -70,7 +70,7 @@ class Table:
         for number in brings:
             self.using(world.load(number))
 
-    def _file(self, number: int) -> Loaded:
+    def _file(self, number: int) -> LoadedFlow:
         """A file of the world that there is now."""
         return self.world.load(number)
 
@@ -78,12 +78,12 @@ class Table:
         """Whether anything is called so."""
         return name in self._carriers or name in self._others or self.macros.get(name) is not None
 
-    def carriers(self, name: str) -> list[Entry]:
+    def carriers(self, name: str) -> list[ScopeMember]:
         """What has a name, macros aside."""
         found = self._carriers.get(name)
         return [] if found is None else found if isinstance(found, list) else [found]
 
-    def put_carriers(self, name: str, entries: list[Entry]) -> None:
+    def put_carriers(self, name: str, entries: list[ScopeMember]) -> None:
         """Takes other entries for those that have a name, or in another order."""
         if entries:
             self._carriers[name] = entries if len(entries) > 1 else entries[0]
@@ -96,7 +96,7 @@ class Table:
             one.forget()
         self.filled.clear()
 
-    def remove(self, entry: Entry) -> None:
+    def remove(self, entry: ScopeMember) -> None:
         """Takes out an entry that no symbol is left of."""
         home, name = entry.home, entry.name
         for some in (home.members, home.other_names):
@@ -110,7 +110,7 @@ class Table:
 
     def enter_outside(self, rows: Iterable[Outside]) -> None:
         """Enters what is defined outside of its class, when all classes are known."""
-        known: dict[tuple[int, str], Home] = {}
+        known: dict[tuple[int, str], CScope] = {}
         for code, home, within, name, kind in rows:
             key = (id(home), within)
             found = known.get(key)
@@ -120,12 +120,12 @@ class Table:
             self._into = self.entered[code >> SHIFT]
             self._add(found, name, kind, code)
 
-    def enter(self, file: Loaded, outside: list[Outside]) -> None:
+    def enter(self, file: LoadedFlow, outside: list[Outside]) -> None:
         """Enters what a file declares; what it defines outside of its class waits in `outside`."""
         self._into = self.entered[file.number] = []
         flow, names = file.flow, file.names
         root = self.root
-        homes: list[Home | None] = [root]
+        homes: list[CScope | None] = [root]
         self.homes[file.number] = homes
         first = file.number << SHIFT
         within = unpacked(flow.symbol_within)
@@ -134,7 +134,7 @@ class Table:
         for place, (kind, named, parent, flags, inside) in enumerate(rows):
             name = names[named]
             home = homes[parent]
-            opens: Home | None = None
+            opens: CScope | None = None
             if kind == MACRO:
                 if self._settled:
                     self._into.append(self.macros.add(name, first | place))
@@ -143,7 +143,7 @@ class Table:
             elif home is None:  # inside of a function
                 around = self.own.get(first | parent - 1)
                 if around is None:
-                    around = self.own[first | parent - 1] = Home("", self._around(homes, file, parent), False)
+                    around = self.own[first | parent - 1] = CScope("", self._around(homes, file, parent), False)
                 self._add(around, name, OTHER_NAME if flags & ALIAS else kind, first | place, False)
                 if kind in OPENS and not flags & ALIAS:
                     opens = around.opened(name, True)
@@ -176,13 +176,13 @@ class Table:
     def _scoped(flags: bytes, parent: int) -> bool:
         return bool(parent and flags[parent - 1] & SCOPED)
 
-    def _around(self, homes: list[Home | None], file: Loaded, parent: int) -> Home:
+    def _around(self, homes: list[CScope | None], file: LoadedFlow, parent: int) -> CScope:
         """The home around a function's own type."""
         while parent and homes[parent] is None:
             parent = file.symbol_parent[parent - 1]
         return homes[parent] or self.root
 
-    def _namespace(self, home: Home, name: str, flags: int, code: int) -> Home | None:
+    def _namespace(self, home: CScope, name: str, flags: int, code: int) -> CScope | None:
         if name == "(anonymous)":
             return home
         for part in name.split("::"):
@@ -192,20 +192,20 @@ class Table:
             home = home.opened(part, False)
         return home
 
-    def _other_name(self, home: Home, name: str, code: int) -> None:
+    def _other_name(self, home: CScope, name: str, code: int) -> None:
         """`namespace a = b;`, which another file may well use for a namespace of its own."""
         entry = home.other_names.get(name)
         if entry is None:
-            entry = Entry(home, name, OTHER_NAME)
+            entry = ScopeMember(home, name, OTHER_NAME)
             home.rename(name, entry)
             self._others.add(name)
         entry.add(code)
         self._into.append(entry)
 
-    def _add(self, home: Home, name: str, kind: int, code: int, known: bool = True) -> None:
+    def _add(self, home: CScope, name: str, kind: int, code: int, known: bool = True) -> None:
         entry = home.members.get(name)
         if entry is None:
-            entry = home.members[name] = Entry(home, name, kind)
+            entry = home.members[name] = ScopeMember(home, name, kind)
             if known and home is not self.standard:
                 others = self._carriers.setdefault(name, entry)
                 if isinstance(others, list):
@@ -217,12 +217,12 @@ class Table:
         entry.add(code)
         self._into.append(entry)
 
-    def _qualified(self, home: Home, within: str) -> Home:
+    def _qualified(self, home: CScope, within: str) -> CScope:
         """The home that `A::B::` means in front of a definition; made up where no file shows it."""
         parts = within.split("::")
-        at: Home | None = home
+        at: CScope | None = home
         while at is not None:
-            found: Home | None = at
+            found: CScope | None = at
             for part in parts:
                 found = found.inner.get(part) if found is not None else None
             if found is not None:
@@ -232,7 +232,7 @@ class Table:
             home = home.opened(part, True)
         return home
 
-    def using(self, file: Loaded) -> None:
+    def using(self, file: LoadedFlow) -> None:
         """What `using` in namespaces and classes brings, for all who see this file."""
         directive, declaration = (file.word.get(word, -1) for word in ("using namespace", "using"))
         kinds, homes = file.flow.scope_kind, self.homes[file.number]
@@ -247,21 +247,21 @@ class Table:
                     elif not _constructors(file, value):
                         home.bring(last_name(file, value), file.number, value)
 
-    def groups(self, entry: Entry) -> tuple[Group, ...]:
+    def groups(self, entry: ScopeMember) -> tuple[Entity, ...]:
         """The entities behind a name."""
         if entry.groups is None:
             entry.groups = self._groups(entry)
             self.filled.append(entry)
         return entry.groups
 
-    def holder(self, code: int) -> Home | None:
+    def holder(self, code: int) -> CScope | None:
         """The home of a symbol."""
         file = self.world.load(code >> SHIFT)
         parent = file.symbol_parent[code & MASK]
         found = self.inside.get(code) or self.homes[file.number][parent]
         return found or self.own.get((code & ~MASK) | parent - 1)
 
-    def _groups(self, entry: Entry) -> tuple[Group, ...]:
+    def _groups(self, entry: ScopeMember) -> tuple[Entity, ...]:
         load = self.world.load
         made: dict[tuple[int, int], list[tuple[int, int, int]]] = {}  # codes with how many arguments, by form and file
         for code in entry.codes:
@@ -292,16 +292,16 @@ def _join(made: dict[tuple[int, int], list[tuple[int, int, int]]]) -> None:
             defined.remove(same[0])
 
 
-def _group(rows: list[tuple[int, int, int]], form: int, alone: int) -> Group:
+def _group(rows: list[tuple[int, int, int]], form: int, alone: int) -> Entity:
     rows.sort()
-    return Group(
+    return Entity(
         tuple([code for _, code, _ in rows]), sum([rank < 2 for rank, _, _ in rows]),
         min([arity & 255 for _, _, arity in rows]), max([arity >> 8 for _, _, arity in rows]), alone,
         rows[0][0] == 1, form,
     )  # fmt: skip
 
 
-def _constructors(file: Loaded, value: int) -> bool:
+def _constructors(file: LoadedFlow, value: int) -> bool:
     """Whether `using A::A` is meant, which brings in no name."""
     if file.op[value] != _MEMBER:
         return False
@@ -311,6 +311,6 @@ def _constructors(file: Loaded, value: int) -> bool:
     return file.op[left] in (_MEMBER, _LOOKUP) and last_name(file, left) == last_name(file, value)
 
 
-def last_name(file: Loaded, value: int) -> str:
+def last_name(file: LoadedFlow, value: int) -> str:
     """The name that an expression ends in."""
     return file.names[file.right[value] if file.op[value] == _MEMBER else file.left[value]]

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from concordance.base.model import Import, Target
 from concordance.link.cfamily.includes import Includes
-from concordance.link.cfamily.linker import CNames
+from concordance.link.cfamily.linker import CFamilyLinker
 from concordance.link.paths.tree import Tree
-from concordance.link.world import World
+from concordance.link.world import LinkWorld
 
 LANGUAGES = ("c", "cpp", "cuda", "objc", "objcpp")
 
@@ -23,6 +23,6 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     return resolve
 
 
-def names(world: World) -> CNames:
+def names(world: LinkWorld) -> CFamilyLinker:
     """Links names."""
-    return CNames(world)
+    return CFamilyLinker(world)

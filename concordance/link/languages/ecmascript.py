@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import Any
 
 from concordance.base.model import Category, Import, Origin, Target
-from concordance.link.paths.ignored import Ignored
+from concordance.link.paths.ignored import GitIgnore
 from concordance.link.paths.tree import Tree, above, joined, nearness
-from concordance.link.simple_resolver import PlainNames
-from concordance.link.world import World
+from concordance.link.simple_resolver import SimpleResolver
+from concordance.link.world import LinkWorld
 
 _ENDINGS = (
     ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue", ".svelte", ".astro", ".d.ts",
@@ -51,9 +51,9 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     return resolve
 
 
-def names(world: World) -> PlainNames:
+def names(world: LinkWorld) -> SimpleResolver:
     """Links names."""
-    return PlainNames(world, LANGUAGES)
+    return SimpleResolver(world, LANGUAGES)
 
 
 # ---
@@ -76,7 +76,7 @@ class EcmaModules:
         self._tree = tree
         self._found: dict[tuple[str, str], Target] = {}
         self._said: dict[str, dict[str, Any]] = {}
-        self._ignored = Ignored(tree)
+        self._ignored = GitIgnore(tree)
 
     def find(self, folder: str, module: str) -> Target:
         """A module as it is written in a file of some folder."""

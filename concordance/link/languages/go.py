@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Iterator
 
 from concordance.base.model import Import, Origin, Target
-from concordance.link.paths.ignored import Ignored
+from concordance.link.paths.ignored import GitIgnore
 from concordance.link.paths.tree import Tree, above, joined, nearness
-from concordance.link.simple_resolver import PlainNames
-from concordance.link.world import World
+from concordance.link.simple_resolver import SimpleResolver
+from concordance.link.world import LinkWorld
 
 LANGUAGES = ("go",)
 _MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.M)
@@ -35,9 +35,9 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     return resolve
 
 
-def names(world: World) -> PlainNames:
+def names(world: LinkWorld) -> SimpleResolver:
     """Links names."""
-    return PlainNames(world, LANGUAGES, package=True)
+    return SimpleResolver(world, LANGUAGES, package=True)
 
 
 class _Modules:
@@ -45,7 +45,7 @@ class _Modules:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._ignored = Ignored(tree)
+        self._ignored = GitIgnore(tree)
         self._homes: dict[str, list[str]] = {}
         self._required: dict[str, str] = {}  # other modules, and the file that requires them
         for path in tree.by_name.get("go.mod", ()):

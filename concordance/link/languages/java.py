@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
 from concordance.link.paths.tree import Tree, nearness
-from concordance.link.simple_resolver import PlainNames
-from concordance.link.world import World
+from concordance.link.simple_resolver import SimpleResolver
+from concordance.link.world import LinkWorld
 
 LANGUAGES = ("java",)
 _STANDARD = (
@@ -41,9 +41,9 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     return resolve
 
 
-def names(world: World) -> PlainNames:
+def names(world: LinkWorld) -> SimpleResolver:
     """Links names."""
-    return PlainNames(world, LANGUAGES, package=True)
+    return SimpleResolver(world, LANGUAGES, package=True)
 
 
 class _Classes:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from concordance.base.model import Import, Origin, Target
 from concordance.link.paths import references
 from concordance.link.paths.tree import Tree, above, nearness
-from concordance.link.simple_resolver import PlainNames
-from concordance.link.world import World
+from concordance.link.simple_resolver import SimpleResolver
+from concordance.link.world import LinkWorld
 
 LANGUAGES = ("proto",)
 
@@ -33,6 +33,6 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     return resolve
 
 
-def names(world: World) -> PlainNames:
+def names(world: LinkWorld) -> SimpleResolver:
     """Links names."""
-    return PlainNames(world, LANGUAGES, whole=True)
+    return SimpleResolver(world, LANGUAGES, whole=True)

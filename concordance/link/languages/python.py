@@ -11,16 +11,16 @@ from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
 from concordance.link.paths.tree import Tree
-from concordance.link.python.linker import PythonNames
-from concordance.link.python.module_finder import FAR, PythonModules
-from concordance.link.world import World
+from concordance.link.python.linker import PythonLinker
+from concordance.link.python.module_finder import FAR, ModuleFinder
+from concordance.link.world import LinkWorld
 
 LANGUAGES = ("python", "cython")
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Finds modules."""
-    modules = tree.once(PythonModules)
+    modules = tree.once(ModuleFinder)
     target_of = modules.target
 
     def resolve(path: str, one: Import) -> Target:
@@ -45,7 +45,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
 def passed(tree: Tree) -> Callable[[str, Import], list[Target]]:
     """Finds the packages that an import of a module passes through, each of which is bound by it, too."""
-    modules = tree.once(PythonModules)
+    modules = tree.once(ModuleFinder)
 
     def resolve(path: str, one: Import) -> list[Target]:
         dots = one.module[: len(one.module) - len(one.module.lstrip("."))]
@@ -55,6 +55,6 @@ def passed(tree: Tree) -> Callable[[str, Import], list[Target]]:
     return resolve
 
 
-def names(world: World) -> PythonNames:
+def names(world: LinkWorld) -> PythonLinker:
     """Links names."""
-    return PythonNames(world)
+    return PythonLinker(world)

@@ -11,8 +11,8 @@ from typing import Any
 
 from concordance.base.model import Category, Import, Origin, Target
 from concordance.link.paths.tree import Tree, above, joined, nearness
-from concordance.link.simple_resolver import PlainNames
-from concordance.link.world import World
+from concordance.link.simple_resolver import SimpleResolver
+from concordance.link.world import LinkWorld
 
 STANDARD = frozenset(("std", "core", "alloc", "proc_macro", "test"))
 _TABLES = ("dependencies", "dev-dependencies", "build-dependencies")
@@ -43,9 +43,9 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     return resolve
 
 
-def names(world: World) -> PlainNames:
+def names(world: LinkWorld) -> SimpleResolver:
     """Links names."""
-    return PlainNames(world, LANGUAGES)
+    return SimpleResolver(world, LANGUAGES)
 
 
 # ---
@@ -58,7 +58,7 @@ def names(world: World) -> PlainNames:
 
 
 @dataclass
-class Crate:
+class CargoCrate:
     """What a `Cargo.toml` says."""
 
     folder: str
@@ -78,9 +78,9 @@ class RustModules:
         self._roots: dict[str, str] = {}
 
     @cached_property
-    def _crates(self) -> dict[str, Crate]:
+    def _crates(self) -> dict[str, CargoCrate]:
         """Every crate by its folder."""
-        found: dict[str, Crate] = {}
+        found: dict[str, CargoCrate] = {}
         shared: dict[str, Any] = {}
         for path in sorted(self._tree.by_name.get("Cargo.toml", ()), key=lambda path: path.count("/")):
             try:
@@ -96,13 +96,13 @@ class RustModules:
         if not found:
             for path in self._tree.by_name.get("lib.rs", ()):
                 folder = path.rpartition("/")[0]
-                found[folder] = Crate(folder, folder.rpartition("/")[2], path, roots={path})
+                found[folder] = CargoCrate(folder, folder.rpartition("/")[2], path, roots={path})
         return found
 
-    def _crate(self, folder: str, name: str, said: dict[str, Any], shared: dict[str, Any]) -> Crate:
+    def _crate(self, folder: str, name: str, said: dict[str, Any], shared: dict[str, Any]) -> CargoCrate:
         library, file = _table(said, "lib"), self._tree.file
         own = library.get("name")
-        crate = Crate(folder, _plain(own if isinstance(own, str) else name))
+        crate = CargoCrate(folder, _plain(own if isinstance(own, str) else name))
         where = library.get("path")
         crate.library = file(joined(folder, where if isinstance(where, str) else "src/lib.rs") or "")
         crate.program = file(joined(folder, "src/main.rs") or "")
@@ -121,14 +121,14 @@ class RustModules:
         return crate
 
     @cached_property
-    def _named(self) -> dict[str, list[Crate]]:
-        found: dict[str, list[Crate]] = {}
+    def _named(self) -> dict[str, list[CargoCrate]]:
+        found: dict[str, list[CargoCrate]] = {}
         for crate in self._crates.values():
             if crate.library:
                 found.setdefault(crate.name, []).append(crate)
         return found
 
-    def crate(self, path: str) -> Crate | None:
+    def crate(self, path: str) -> CargoCrate | None:
         """The crate that a file is in."""
         return next((self._crates[home] for home in above(path.rpartition("/")[0]) if home in self._crates), None)
 
@@ -226,7 +226,7 @@ class RustModules:
             return Target(Origin.REPOSITORY, (root if own.old and root else path,), by="a name of this file")
         return Target(Origin.THIRD_PARTY, package=head, by="not in the repository")
 
-    def _is_example(self, crate: Crate, path: str) -> bool:
+    def _is_example(self, crate: CargoCrate, path: str) -> bool:
         """Whether a crate is there for a test alone, and for another one."""
         kind = self._tree.files[crate.library].category
         return kind in (Category.TEST, Category.EXAMPLE) and not path.startswith(f"{crate.folder}/")

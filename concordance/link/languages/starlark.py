@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
 from concordance.link.paths.tree import Tree, above, joined
-from concordance.link.simple_resolver import PlainNames
-from concordance.link.world import World
+from concordance.link.simple_resolver import SimpleResolver
+from concordance.link.world import LinkWorld
 
 LANGUAGES = ("starlark",)
 _MARKS = ("WORKSPACE", "WORKSPACE.bazel", "WORKSPACE.bzlmod", "MODULE.bazel", "REPO.bazel", ".buckconfig")
@@ -77,6 +77,6 @@ class _Spaces:
         return next((home for home in above(path.rpartition("/")[0]) if home in self._homes), "")
 
 
-def names(world: World) -> PlainNames:
+def names(world: LinkWorld) -> SimpleResolver:
     """Links names."""
-    return PlainNames(world, LANGUAGES)
+    return SimpleResolver(world, LANGUAGES)

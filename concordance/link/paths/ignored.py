@@ -67,7 +67,7 @@ def _any(patterns: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(patterns) or r"(?!)")
 
 
-class Ignored:
+class GitIgnore:
     """Asks all `.gitignore` files of a tree."""
 
     def __init__(self, tree: Tree) -> None:

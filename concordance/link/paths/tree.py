@@ -13,7 +13,7 @@ from typing import TypeVar, cast
 
 from concordance.base.config import Roots
 from concordance.base.errors import Unreadable
-from concordance.base.model import Entry, File, Skip
+from concordance.base.model import File, ListedFile, Skip
 from concordance.collect import walk
 
 _LARGEST = 4_000_000  # bytes of a configuration file; what is longer is data
@@ -156,7 +156,7 @@ class Tree:
         if file is None or file.skip or file.size > _LARGEST:
             return ""
         try:
-            data = walk.read(self.root, Entry(path, file.size, file.changed), _LARGEST)
+            data = walk.read(self.root, ListedFile(path, file.size, file.changed), _LARGEST)
         except Unreadable:
             return ""
         try:

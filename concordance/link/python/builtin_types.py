@@ -12,7 +12,7 @@ from typing import NamedTuple
 MODULE, CLASS, INSTANCE, FUNCTION, SUPER, OWN, OWN_CLASS, OUTER = range(8)
 
 
-class Value(NamedTuple):
+class PythonValue(NamedTuple):
     """What an expression may be at run time."""
 
     tag: int
@@ -20,7 +20,7 @@ class Value(NamedTuple):
     holds: tuple[Values, ...] = ()  # what it holds or gives, by place
 
 
-Values = tuple[Value, ...]
+Values = tuple[PythonValue, ...]
 _NEWER = {"PythonFinalizationError", "_IncompleteInputError"}  # of Python 3.13: all versions link alike
 _SITE = {"copyright", "credits", "exit", "help", "license", "quit"}
 _MODULE = {"__file__", "__name__", "__doc__", "__path__", "__spec__", "reveal_type"}
@@ -54,7 +54,7 @@ _OVER = frozenset(("builtins.iter", "builtins.sorted", "builtins.reversed", "bui
 _OUT_OF = frozenset(("builtins.next", "builtins.max", "builtins.min", "random.choice", "builtins.anext"))
 
 
-def element(value: Value, place: int = 0) -> Values:
+def element(value: PythonValue, place: int = 0) -> Values:
     """What iterating over a value gives; with place -1, what an index gives."""
     if value.tag != OWN or not value.holds:
         return ()
@@ -70,7 +70,7 @@ def element(value: Value, place: int = 0) -> Values:
     return ()
 
 
-def each_yielded(value: Value) -> Values:
+def each_yielded(value: PythonValue) -> Values:
     """What a generator gives to who runs it to its `yield`; any other value is given as it is."""
     return element(value) if value.tag == OWN and value.id in _YIELDED else (value,)
 
@@ -80,29 +80,29 @@ def method(name: str, holds: tuple[Values, ...], given: Values) -> Values:
     if name in _SAME:
         return given
     if name == "builtins.type":
-        return tuple(Value(CLASS, value.id) for value in given if value.tag == INSTANCE)
+        return tuple(PythonValue(CLASS, value.id) for value in given if value.tag == INSTANCE)
     if name in _OVER:
-        return (Value(OWN, "list", tuple(element(value) for value in given[:1])),)
+        return (PythonValue(OWN, "list", tuple(element(value) for value in given[:1])),)
     if name in _OUT_OF:
         return element(given[0]) if given else ()
     if name == "builtins.enumerate":
-        pair = Value(OWN, "tuple", ((), element(given[0]) if given else ()))
-        return (Value(OWN, "Iterator", ((pair,),)),)
+        pair = PythonValue(OWN, "tuple", ((), element(given[0]) if given else ()))
+        return (PythonValue(OWN, "Iterator", ((pair,),)),)
     if holds and name.startswith("builtins.") and name.count(".") == 2:
         _, kind, last = name.split(".")
         return _of_container(kind, last, holds)
     unsaid = name.endswith("TypeVar") or name in ("builtins.getattr", "builtins.super")
-    return () if unsaid else (Value(OUTER, name),)
+    return () if unsaid else (PythonValue(OUTER, name),)
 
 
 def _of_container(kind: str, name: str, holds: tuple[Values, ...]) -> Values:
     if kind in _KEYED and len(holds) > 1:
         if name == "items":
-            return (Value(OWN, "Iterator", ((Value(OWN, "tuple", (holds[0], holds[1])),),)),)
+            return (PythonValue(OWN, "Iterator", ((PythonValue(OWN, "tuple", (holds[0], holds[1])),),)),)
         if name in ("keys", "values"):
-            return (Value(OWN, "Iterator", (holds[name == "values"],)),)
+            return (PythonValue(OWN, "Iterator", (holds[name == "values"],)),)
         if name in ("get", "pop", "setdefault"):
             return holds[1]
     if kind in _ONE and name in ("pop", "popleft", "get", "get_nowait"):
         return holds[0]
-    return (Value(OWN, kind, holds),) if name in ("copy", "union", "difference", "intersection") else ()
+    return (PythonValue(OWN, kind, holds),) if name in ("copy", "union", "difference", "intersection") else ()

@@ -12,36 +12,36 @@ from typing import Any
 
 from concordance.base.model import Given, Kind, Op
 from concordance.link.python.builtin_types import CLASS, MODULE, Values
-from concordance.link.python.reexports import Offers, Place
+from concordance.link.python.reexports import Place, ReexportResolver
 from concordance.link.solver import Solver
-from concordance.link.world import Loaded, World
+from concordance.link.world import LinkWorld, LoadedFlow
 
-Order = list[tuple[Loaded, int]]
+Order = list[tuple[LoadedFlow, int]]
 _MOST_ABOVE = 200  # classes: who has more is no person's work
 
 # What is asked of the solver: the value of a file's expression, its type (as the complement), or the bases of a class,
 # which has an id and no file.
-Question = tuple[Loaded | None, int]
+Question = tuple[LoadedFlow | None, int]
 Answer = tuple[Any, ...]  # `Values`, or ids of classes
 
 
-class Classes:
+class ClassTable:
     """Knows the classes, each once."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: LinkWorld) -> None:
         self.world = world
-        self.offers = Offers(world)
+        self.offers = ReexportResolver(world)
         self._bases: dict[int, tuple[int, ...]] = {}
         self._members: dict[tuple[int, str, int], Place | None] = {}
 
-    def connect(self, evaluate: Callable[[Loaded, int], Values], solver: Solver[Question, Answer]) -> None:
+    def connect(self, evaluate: Callable[[LoadedFlow, int], Values], solver: Solver[Question, Answer]) -> None:
         """Takes what says the values of expressions, on which the bases of classes depend, and these on them."""
         self.evaluate, self._solver = evaluate, solver
-        self._orders = Orders(self.world, self.bases, lambda: solver.provisional)
+        self._orders = MethodOrders(self.world, self.bases, lambda: solver.provisional)
 
     # --- names of expressions ------------------------------------------------------------------
 
-    def last_name(self, file: Loaded, expression: int) -> str:
+    def last_name(self, file: LoadedFlow, expression: int) -> str:
         """The last name of an expression, as it was written where it was defined: `List` of `typing.List[int]`."""
         op, left, right = file.op[expression], file.left[expression], file.right[expression]
         if op == Op.MEMBER:
@@ -58,7 +58,7 @@ class Classes:
             return file.names[file.variable_name[left]]
         return ""
 
-    def alias(self, file: Loaded, expression: int) -> tuple[Loaded, list[int]] | None:
+    def alias(self, file: LoadedFlow, expression: int) -> tuple[LoadedFlow, list[int]] | None:
         """What an expression stands for that names another type's name: the file and the values bound to it."""
         place: Place | None = None
         if file.op[expression] == Op.NAME:
@@ -79,7 +79,7 @@ class Classes:
 
     # --- classes -----------------------------------------------------------------------------
 
-    def bases(self, file: Loaded, symbol: int) -> tuple[int, ...]:
+    def bases(self, file: LoadedFlow, symbol: int) -> tuple[int, ...]:
         """The ids of a class's bases that are in the repository."""
         identity = file.id(symbol)
         found = self._bases.get(identity)
@@ -137,10 +137,12 @@ class Classes:
 # than Python's stack, and whoever asks first leaves behind what all others above would ask for.
 
 
-class Orders:
+class MethodOrders:
     """Knows the orders of classes, by their ids."""
 
-    def __init__(self, world: World, bases: Callable[[Loaded, int], Iterable[int]], doubts: Callable[[], int]) -> None:
+    def __init__(
+        self, world: LinkWorld, bases: Callable[[LoadedFlow, int], Iterable[int]], doubts: Callable[[], int]
+    ) -> None:
         """`bases` gives those of a class; `doubts` counts how often it gave what holds for now only."""
         self.world, self._bases, self._doubts = world, bases, doubts
         self._kept: dict[int, Order] = {}
@@ -221,7 +223,7 @@ def _merged(lists: list[Order]) -> Order:
     """C3: the first head that is in no other's rest; where there is none, as Python would refuse, the first head."""
     rests = Counter(one for order in lists for one in order[1:])
     heads = [0] * len(lists)
-    found: dict[tuple[Loaded, int], None] = {}
+    found: dict[tuple[LoadedFlow, int], None] = {}
     while len(found) < _MOST_ABOVE:
         open_ = [order[head] for order, head in zip(lists, heads, strict=True) if head < len(order)]
         if not open_:

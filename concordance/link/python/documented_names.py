@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from concordance.base.model import Trust
-from concordance.link.bridge_context import Crossing, Row, Stated
+from concordance.link.bridge_context import BridgeContext, BridgeFile, StatedEnd
 
 _FARTHEST = 12  # modules that a name is handed through
 _ENDINGS = (".py", ".pyx", ".pyi")
 
 
-class Named(NamedTuple):
+class DocumentedName(NamedTuple):
     """What a name means."""
 
     id: int
@@ -27,7 +27,7 @@ class Named(NamedTuple):
 class DocumentedNames:
     """Answers for one repository."""
 
-    def __init__(self, crossing: Crossing) -> None:
+    def __init__(self, crossing: BridgeContext) -> None:
         self._crossing = crossing
         self._modules: dict[str, str] = {}
         self._name_of: dict[str, str] = {}
@@ -37,18 +37,18 @@ class DocumentedNames:
             if name:
                 self._modules.setdefault(name, row.path)
                 self._name_of[row.path] = name
-        self._handed: dict[str, list[Stated]] = {}
+        self._handed: dict[str, list[StatedEnd]] = {}
         for one in crossing.ends("documents", "hands on"):
             self._handed.setdefault(one.file.path, []).append(one)
         self._keys: dict[str, dict[str, int]] = {}
-        self._known: dict[str, Named | None] = {}
+        self._known: dict[str, DocumentedName | None] = {}
 
-    def module(self, dotted: str) -> Named | None:
+    def module(self, dotted: str) -> DocumentedName | None:
         """The module of a name."""
         path = self._modules.get(dotted)
-        return Named(self._row(path).base, Trust.EXACT, "module of this name") if path is not None else None
+        return DocumentedName(self._row(path).base, Trust.EXACT, "module of this name") if path is not None else None
 
-    def meant(self, dotted: str) -> Named | None:
+    def meant(self, dotted: str) -> DocumentedName | None:
         """What a dotted name means; None where that is not known. A name that a package hands on hides the module of
         the same name."""
         if dotted not in self._known:
@@ -58,7 +58,7 @@ class DocumentedNames:
             self._known[dotted] = handed or self._meant(parts)
         return self._known[dotted]
 
-    def _meant(self, parts: list[str]) -> Named | None:
+    def _meant(self, parts: list[str]) -> DocumentedName | None:
         for count in range(len(parts), 0, -1):
             path = self._modules.get(".".join(parts[:count]))
             if path is None:
@@ -68,7 +68,7 @@ class DocumentedNames:
             return self._inside(path, parts[count:], 0)
         return None
 
-    def _row(self, path: str) -> Row:
+    def _row(self, path: str) -> BridgeFile:
         return self._crossing.file_of[path]
 
     def _symbols(self, path: str) -> dict[str, int]:
@@ -80,11 +80,13 @@ class DocumentedNames:
             self._keys[path] = found
         return self._keys[path]
 
-    def _inside(self, path: str, rest: list[str], depth: int) -> Named | None:
+    def _inside(self, path: str, rest: list[str], depth: int) -> DocumentedName | None:
         """A name in a module."""
         own = self._symbols(path).get(".".join(rest))
         if own is not None:
-            return Named(own, Trust.VIA_IMPORT if depth else Trust.EXACT, "handed on" if depth else "full name")
+            return DocumentedName(
+                own, Trust.VIA_IMPORT if depth else Trust.EXACT, "handed on" if depth else "full name"
+            )
         if depth > _FARTHEST:
             return None
         for one in self._handed.get(path, ()):
@@ -97,22 +99,22 @@ class DocumentedNames:
                 return found
         return None
 
-    def _through(self, one: Stated, rest: list[str], depth: int) -> Named | None:
+    def _through(self, one: StatedEnd, rest: list[str], depth: int) -> DocumentedName | None:
         """What the linker says of an imported name, and a member of it."""
         for meant in self._crossing.meant(one)[:1]:
             place = self._crossing.place(meant.target)
             if place is None:
                 if not rest:
-                    return Named(meant.target, Trust.VIA_IMPORT, "handed on")
+                    return DocumentedName(meant.target, Trust.VIA_IMPORT, "handed on")
                 return self._inside(self._crossing.file_with(meant.target).path, rest, depth + 1)
             if not rest:
-                return Named(place.id, min(meant.trust, Trust.VIA_IMPORT), "handed on")
+                return DocumentedName(place.id, min(meant.trust, Trust.VIA_IMPORT), "handed on")
             key = ".".join(filter(None, (place.home, place.name, *rest)))
             own = self._symbols(place.path).get(key)
-            return Named(own, Trust.VIA_IMPORT, "handed on") if own is not None else None
+            return DocumentedName(own, Trust.VIA_IMPORT, "handed on") if own is not None else None
         return None
 
-    def _all_of(self, path: str, written: str, rest: list[str], depth: int) -> Named | None:
+    def _all_of(self, path: str, written: str, rest: list[str], depth: int) -> DocumentedName | None:
         """A name of a module whose names are all taken."""
         name = written
         if written.startswith("."):

@@ -1,7 +1,8 @@
 """What a Python module offers under which names, and which names a document documents, to find public names by.
 
-In: a file's flow and where its imports lead; or what a document defines and brings in. Out: `Offered`, or dotted names.
-Both hang on the file and on paths alone, never on ids, so that what was found of a file holds until it is linked again.
+In: a file's flow and where its imports lead; or what a document defines and brings in. Out: `ExportedNames`, or dotted
+names. Both hang on the file and on paths alone, never on ids, so that what was found of a file holds until it is linked
+again.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from typing import NamedTuple
 import msgspec
 
 from concordance.base.model import KINDS, ROLES, Flow, Import, Kind, Op, Role, Target, unpacked
-from concordance.facts.codec import Defined
+from concordance.facts.codec import SymbolHead
 
-SAME, UNUSED = 1, 2  # flags of `Brought`: `import x as x`; nothing in the module itself uses the name
+SAME, UNUSED = 1, 2  # flags of `ReexportedName`: `import x as x`; nothing in the module itself uses the name
 _HOLDERS = frozenset((KINDS.index(Kind.VARIABLE), KINDS.index(Kind.CONSTANT)))
 _CLASS = KINDS.index(Kind.CLASS)
 _NO_USE = (1 << ROLES.index(Role.IMPORT)) | (1 << ROLES.index(Role.MENTION))
@@ -26,7 +27,7 @@ _NAMING = frozenset(("autoclass", "autofunction", "autodata", "autoexception", "
                      "automethod", "autoattribute", "autoproperty"))  # fmt: skip
 
 
-class Brought(NamedTuple):
+class ReexportedName(NamedTuple):
     """A name that a module has from another."""
 
     name: str
@@ -35,36 +36,36 @@ class Brought(NamedTuple):
     flags: int = 0
 
 
-class Offered(NamedTuple):
+class ExportedNames(NamedTuple):
     """What one module has at its top."""
 
     own: tuple[str, ...] = ()  # classes, functions and their like
     held: tuple[str, ...] = ()  # variables: where an import has the same name, that is meant
     classes: tuple[str, ...] = ()  # also those inside of others, by qualified names
-    brought: tuple[Brought, ...] = ()
+    brought: tuple[ReexportedName, ...] = ()
     stars: tuple[tuple[str, ...], ...] = ()  # the files of the modules of which it takes all
     aliases: tuple[tuple[str, str], ...] = ()  # variables that are bound to another of its names
     exports: tuple[str, ...] | None = None
 
 
-class Said(NamedTuple):
+class ModuleExports(NamedTuple):
     """What all files say, by path."""
 
-    modules: dict[str, Offered]
+    modules: dict[str, ExportedNames]
     documents: dict[str, tuple[tuple[str, str], ...]]  # names, each with the module that is the current one there
     aside: list[str]  # modules of which nobody is meant to import what they define
     roots: list[str]  # folders that modules are imported from, whatever lies around them
 
 
-def packed_said(said: Said) -> bytes:
+def packed_said(said: ModuleExports) -> bytes:
     """What all files say as bytes."""
     modules, documents = dict(sorted(said.modules.items())), dict(sorted(said.documents.items()))
-    return msgspec.msgpack.encode(Said(modules, documents, said.aside, said.roots))
+    return msgspec.msgpack.encode(ModuleExports(modules, documents, said.aside, said.roots))
 
 
-def said_from(data: bytes) -> Said:
+def said_from(data: bytes) -> ModuleExports:
     """The same of bytes."""
-    return msgspec.msgpack.decode(data, type=Said) if data else Said({}, {}, [], [])
+    return msgspec.msgpack.decode(data, type=ModuleExports) if data else ModuleExports({}, {}, [], [])
 
 
 def is_text(path: str) -> bool:
@@ -72,7 +73,7 @@ def is_text(path: str) -> bool:
     return not any("\ud800" <= sign <= "\udfff" for sign in path)
 
 
-def offered(flow: Flow, targets: Sequence[Target]) -> Offered:
+def offered(flow: Flow, targets: Sequence[Target]) -> ExportedNames:
     """What a module has at its top."""
     own: dict[str, None] = {}
     held: dict[str, None] = {}
@@ -96,8 +97,8 @@ def offered(flow: Flow, targets: Sequence[Target]) -> Offered:
         if bound in written and bound not in own and bound not in held:
             continue  # it is not bound anew, which would make it a variable: `del` takes it away
         flags = (SAME if row.alias and row.alias == row.name else 0) | (0 if bound in used else UNUSED)
-        brought.append(Brought(bound, target.paths, row.name, flags))
-    return Offered(
+        brought.append(ReexportedName(bound, target.paths, row.name, flags))
+    return ExportedNames(
         tuple(own), tuple(held), tuple(dict.fromkeys(classes.values())), tuple(dict.fromkeys(brought)), tuple(stars),
         tuple(_aliases(flow, held)), flow.exports or None,
     )  # fmt: skip
@@ -137,7 +138,7 @@ def _aliases(flow: Flow, held: dict[str, None]) -> Iterator[tuple[str, str]]:
                 yield name, other
 
 
-def documented(symbols: Sequence[Defined], imports: Sequence[Import]) -> tuple[tuple[str, str], ...]:
+def documented(symbols: Sequence[SymbolHead], imports: Sequence[Import]) -> tuple[tuple[str, str], ...]:
     """What a document documents: names, each with the module that is the current one there ("": none is)."""
     found = {
         (one.module, one.name.partition("(")[0].strip()) if one.name else ("", one.module): None

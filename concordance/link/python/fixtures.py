@@ -9,46 +9,46 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Given
-from concordance.link.python.classes import Classes
-from concordance.link.world import Loaded
+from concordance.link.python.classes import ClassTable
+from concordance.link.world import LoadedFlow
 
 UNASKED = "*"
 _CONFTEST = "conftest.py"
 
-Function = tuple[Loaded, int]  # a file, and a symbol of it
+Function = tuple[LoadedFlow, int]  # a file, and a symbol of it
 
 
 class Fixtures:
     """Finds fixtures; those of a file are looked for once."""
 
-    def __init__(self, classes: Classes) -> None:
+    def __init__(self, classes: ClassTable) -> None:
         self.classes, self.world = classes, classes.world
         self._offered: dict[int, dict[tuple[int, str], list[int]]] = {}
 
-    def of_parameter(self, file: Loaded, function: int, place: int) -> Function | None:
+    def of_parameter(self, file: LoadedFlow, function: int, place: int) -> Function | None:
         """The fixture that a parameter is filled from."""
         names = self.names(file, function)
         return self.find(file, function, names[place]) if place < len(names) else None
 
-    def names(self, file: Loaded, function: int) -> list[str]:
+    def names(self, file: LoadedFlow, function: int) -> list[str]:
         """The names that a test or fixture asks for."""
         return [file.names[file.left[one]] for one in file.said(function, Given.ASKS)]
 
-    def asked(self, file: Loaded, function: int) -> Iterator[Function]:
+    def asked(self, file: LoadedFlow, function: int) -> Iterator[Function]:
         """The fixtures of a test or of another fixture."""
         for name in self.names(file, function):
             found = self.find(file, function, name)
             if found is not None:
                 yield found
 
-    def find(self, file: Loaded, function: int, name: str) -> Function | None:
+    def find(self, file: LoadedFlow, function: int, name: str) -> Function | None:
         """The fixture of a name as a function sees it; one that asks for its own name means the next further away."""
         for home, symbol in self._near(file, function, name):
             if home.number != file.number or symbol != function:
                 return home, symbol
         return None
 
-    def inherited(self, identity: int, file: Loaded, function: int) -> Iterator[Function]:
+    def inherited(self, identity: int, file: LoadedFlow, function: int) -> Iterator[Function]:
         """The fixtures of a class that a test which it inherits gets in place of those of its own."""
         for name in self.names(file, function):
             for above, place in self.classes.order(identity):
@@ -56,13 +56,13 @@ class Fixtures:
                     break
                 yield from ((above, symbol) for symbol in self._offers(above).get((place, name), ()))
 
-    def unasked(self, file: Loaded, function: int) -> Iterator[Function]:
+    def unasked(self, file: LoadedFlow, function: int) -> Iterator[Function]:
         """The fixtures that every test around which they stand gets."""
         for home, symbol in self._near(file, function, UNASKED):
             if home.number != file.number or symbol != function:
                 yield home, symbol
 
-    def _near(self, file: Loaded, function: int, name: str) -> Iterator[Function]:
+    def _near(self, file: LoadedFlow, function: int, name: str) -> Iterator[Function]:
         """The fixtures of a name, nearest first."""
         owner = file.symbol_parent[function] - 1
         if owner >= 0:
@@ -83,7 +83,7 @@ class Fixtures:
                 for symbol in self._offers(home).get((-1, name), ()):
                     yield home, symbol
 
-    def _offers(self, file: Loaded) -> dict[tuple[int, str], list[int]]:
+    def _offers(self, file: LoadedFlow) -> dict[tuple[int, str], list[int]]:
         """A file's fixtures by the class around them and the name that they are asked for by."""
         if file.number not in self._offered:
             offered = self._offered.setdefault(file.number, {})

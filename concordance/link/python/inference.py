@@ -25,27 +25,27 @@ from concordance.link.python.builtin_types import (
     OWN,
     OWN_CLASS,
     SUPER,
-    Value,
+    PythonValue,
     Values,
     each_yielded,
     element,
     method,
 )
-from concordance.link.python.classes import Answer, Classes, Question
+from concordance.link.python.classes import Answer, ClassTable, Question
 from concordance.link.python.fixtures import Fixtures
 from concordance.link.python.reexports import Place
 from concordance.link.solver import Solver
-from concordance.link.world import Loaded
+from concordance.link.world import LoadedFlow
 
 _MOST = 6  # values that one name may have; one with more could be anything
 _HELD_DEEP = 2  # how deep containers are nested in the values of a cycle
-_PROPERTY = (Value(OWN, "property"),)
+_PROPERTY = (PythonValue(OWN, "property"),)
 
 
 class Evaluator:
     """Works out values, each once."""
 
-    def __init__(self, classes: Classes) -> None:
+    def __init__(self, classes: ClassTable) -> None:
         self.classes = classes
         self._solver: Solver[Question, Answer] = Solver(self._answer, self._keep, (), _advance)
         self._types: dict[tuple[int, int], Values] = {}
@@ -53,12 +53,12 @@ class Evaluator:
         self.world = classes.world
         self.fixtures = Fixtures(classes)
 
-    def value(self, file: Loaded, expression: int) -> Values:
+    def value(self, file: LoadedFlow, expression: int) -> Values:
         """An expression's value."""
         found: Values | None = file.worked_out[expression]
         return found if found is not None else self._solver.ask((file, expression))
 
-    def typed(self, file: Loaded, expression: int) -> Values:
+    def typed(self, file: LoadedFlow, expression: int) -> Values:
         """A value of the type that an expression names."""
         found = self._types.get((file.number, expression))
         return found if found is not None else self._solver.ask((file, ~expression))
@@ -82,16 +82,16 @@ class Evaluator:
 
     # --- names -------------------------------------------------------------------------------
 
-    def _unknown(self, file: Loaded, left: int, right: int) -> Values:
+    def _unknown(self, file: LoadedFlow, left: int, right: int) -> Values:
         return ()
 
-    def _name(self, file: Loaded, left: int, right: int) -> Values:
+    def _name(self, file: LoadedFlow, left: int, right: int) -> Values:
         bound = file.values[left]
         if bound and all(file.op[one] == Op.SYMBOL and file.kind(file.left[one]) == Kind.PROPERTY for one in bound):
             return _PROPERTY  # by its name alone, in the class itself, and not what it gives
         return self.variable(file, left)
 
-    def variable(self, file: Loaded, variable: int) -> Values:
+    def variable(self, file: LoadedFlow, variable: int) -> Values:
         """The value of a variable: as declared, or all that is bound to it."""
         bound = file.values[variable]
         declared = [value for value in bound if file.op[value] == Op.OF_TYPE]
@@ -101,25 +101,25 @@ class Evaluator:
                 return found
         return _joined([self.value(file, value) for value in bound])
 
-    def _lookup(self, file: Loaded, left: int, right: int) -> Values:
+    def _lookup(self, file: LoadedFlow, left: int, right: int) -> Values:
         name = file.names[left]
         place = self.classes.offers.starred(file, name)
         if place is not None:
             return self.at(place)
         if name in HELD:
-            return (Value(OWN_CLASS, name),)
-        return (Value(OUTER, f"builtins.{name}"),) if name in BUILTIN else ()
+            return (PythonValue(OWN_CLASS, name),)
+        return (PythonValue(OUTER, f"builtins.{name}"),) if name in BUILTIN else ()
 
-    def _symbol(self, file: Loaded, left: int, right: int) -> Values:
+    def _symbol(self, file: LoadedFlow, left: int, right: int) -> Values:
         return self.of_symbol(file, left)
 
-    def of_symbol(self, file: Loaded, symbol: int) -> Values:
+    def of_symbol(self, file: LoadedFlow, symbol: int) -> Values:
         """The value of what a symbol defines."""
         kind = file.kind(symbol)
         if kind in (Kind.FUNCTION, Kind.METHOD):
-            return (Value(FUNCTION, file.id(symbol)),)
+            return (PythonValue(FUNCTION, file.id(symbol)),)
         if kind == Kind.CLASS:
-            return (Value(CLASS, file.id(symbol)),)
+            return (PythonValue(CLASS, file.id(symbol)),)
         if kind == Kind.PROPERTY:
             return self.returned(file, symbol)
         scope = file.opened.get(file.symbol_parent[symbol] - 1, 0) if file.symbol_parent[symbol] else 0
@@ -130,41 +130,41 @@ class Evaluator:
         """The value of what a name was followed to."""
         if isinstance(place, str):
             last = place.rpartition(".")[2]
-            return (Value(OWN_CLASS, last),) if last in HELD else (Value(OUTER, place),)
+            return (PythonValue(OWN_CLASS, last),) if last in HELD else (PythonValue(OUTER, place),)
         file, symbol = place
-        return (Value(MODULE, file.number),) if symbol < 0 else self.of_symbol(file, symbol)
+        return (PythonValue(MODULE, file.number),) if symbol < 0 else self.of_symbol(file, symbol)
 
-    def _import(self, file: Loaded, left: int, right: int) -> Values:
+    def _import(self, file: LoadedFlow, left: int, right: int) -> Values:
         place = self.classes.offers.imported(file, left)
         return self.at(place) if place is not None else ()
 
-    def _package(self, file: Loaded, left: int, right: int) -> Values:
+    def _package(self, file: LoadedFlow, left: int, right: int) -> Values:
         place = self.classes.offers.package(file, left, right)
         return self.at(place) if place is not None else ()
 
     # --- members -----------------------------------------------------------------------------
 
-    def _member(self, file: Loaded, left: int, right: int) -> Values:
+    def _member(self, file: LoadedFlow, left: int, right: int) -> Values:
         name = file.names[right]
         return _joined([self.member(value, name) for value in self.value(file, left)])
 
-    def member(self, value: Value, name: str) -> Values:
+    def member(self, value: PythonValue, name: str) -> Values:
         """The value of a value's member."""
         if value.tag == OUTER:
-            return (Value(OUTER, f"{value.id}.{name}"),)
+            return (PythonValue(OUTER, f"{value.id}.{name}"),)
         if value.tag == OWN:
-            return (Value(OUTER, f"builtins.{value.id}.{name}", value.holds),)
+            return (PythonValue(OUTER, f"builtins.{value.id}.{name}", value.holds),)
         if value.tag == INSTANCE and name == "__class__":
-            return (Value(CLASS, value.id),)
+            return (PythonValue(CLASS, value.id),)
         place = self.find(value, name)
         if place is None:
             return ()
         found = self.at(place)
         if value.tag in (INSTANCE, SUPER) and len(found) == 1 and found[0].tag == FUNCTION:
-            return (Value(FUNCTION, found[0].id, ((value,),)),)  # a method knows what it is called on
+            return (PythonValue(FUNCTION, found[0].id, ((value,),)),)  # a method knows what it is called on
         return found
 
-    def find(self, value: Value, name: str) -> Place | None:
+    def find(self, value: PythonValue, name: str) -> Place | None:
         """Where a value's member is defined."""
         if value.tag == MODULE and isinstance(value.id, int):
             return self.classes.offers.offered(self.world.load(value.id), name)
@@ -174,10 +174,10 @@ class Evaluator:
             return self.classes.member(value.id, name, skip=1)
         return None
 
-    def _super(self, file: Loaded, left: int, right: int) -> Values:
-        return (Value(SUPER, file.id(left - 1)),) if left else ()
+    def _super(self, file: LoadedFlow, left: int, right: int) -> Values:
+        return (PythonValue(SUPER, file.id(left - 1)),) if left else ()
 
-    def _parameter(self, file: Loaded, left: int, right: int) -> Values:
+    def _parameter(self, file: LoadedFlow, left: int, right: int) -> Values:
         """A method's first parameter is its instance, or its class; a test's are what pytest fills in."""
         owner = file.symbol_parent[left] - 1
         if right or owner < 0 or file.kind(owner) != Kind.CLASS:
@@ -187,18 +187,18 @@ class Evaluator:
         if "staticmethod" in decorators:
             return ()
         of_class = "classmethod" in decorators or file.names[file.symbol_name[left]] in ("__new__", "__init_subclass__")
-        return (Value(CLASS if of_class else INSTANCE, file.id(owner)),)
+        return (PythonValue(CLASS if of_class else INSTANCE, file.id(owner)),)
 
     # --- calls -------------------------------------------------------------------------------
 
-    def _call(self, file: Loaded, left: int, right: int) -> Values:
+    def _call(self, file: LoadedFlow, left: int, right: int) -> Values:
         given = self.value(file, right - 1) if right else ()
         return _joined([self.called(value, given, file, right) for value in self.value(file, left)])
 
-    def called(self, value: Value, given: Values, file: Loaded, argument: int) -> Values:
+    def called(self, value: PythonValue, given: Values, file: LoadedFlow, argument: int) -> Values:
         """What a call gives."""
         if value.tag == CLASS:
-            return (Value(INSTANCE, value.id),)
+            return (PythonValue(INSTANCE, value.id),)
         if value.tag == FUNCTION and isinstance(value.id, int):
             owner, symbol = self.world.owner(value.id)
             found = self.returned(owner, symbol)
@@ -210,14 +210,14 @@ class Evaluator:
             place = self.find(value, "__call__")
             return _joined([self.called(v, (), file, 0) for v in self.at(place)]) if place is not None else ()
         if value.tag == OWN_CLASS:
-            return (Value(OWN, value.id, tuple(element(v) for v in given[:1])),)
+            return (PythonValue(OWN, value.id, tuple(element(v) for v in given[:1])),)
         if value.tag == OUTER and isinstance(value.id, str):
             if value.id in ("typing.cast", "typing_extensions.cast") and argument:
                 return self.typed(file, argument - 1)
             return method(value.id, value.holds, given)
         return ()
 
-    def _gives_itself(self, file: Loaded, symbol: int) -> bool:
+    def _gives_itself(self, file: LoadedFlow, symbol: int) -> bool:
         """Whether a method returns what it is called on: by `Self`, or `return self`."""
         for value in file.said(symbol, Given.RETURNS):
             if file.op[value] == Op.OF_TYPE:
@@ -229,20 +229,20 @@ class Evaluator:
                     return True
         return False
 
-    def _managed(self, file: Loaded, symbol: int, found: Values) -> Values:
+    def _managed(self, file: LoadedFlow, symbol: int, found: Values) -> Values:
         """A function made a context manager gives to `with` what it yields."""
         for value in file.said(symbol, Given.DECORATOR):
             if self.classes.last_name(file, value) in ("contextmanager", "asynccontextmanager"):
-                return (Value(OWN, "contextmanager", (_joined([element(v) for v in found]),)),)
+                return (PythonValue(OWN, "contextmanager", (_joined([element(v) for v in found]),)),)
         return found
 
-    def returned(self, file: Loaded, symbol: int) -> Values:
+    def returned(self, file: LoadedFlow, symbol: int) -> Values:
         """What a function is declared to return, or returns."""
         return _joined([self.value(file, value) for value in file.said(symbol, Given.RETURNS)])
 
     # --- what holds others ---------------------------------------------------------------------
 
-    def _item(self, file: Loaded, left: int, right: int) -> Values:
+    def _item(self, file: LoadedFlow, left: int, right: int) -> Values:
         found: list[Values] = []
         for value in self.value(file, left):
             if value.tag in (CLASS, OWN_CLASS, OUTER):
@@ -251,16 +251,16 @@ class Evaluator:
                 found.append(self._special(value, "__getitem__") or element(value, -1))
         return _joined(found)
 
-    def _special(self, value: Value, name: str) -> Values:
+    def _special(self, value: PythonValue, name: str) -> Values:
         """What one of the language's own methods gives."""
         if value.tag != INSTANCE:
             return ()
         return _joined([self.called(v, (), self.world.load(0), 0) for v in self.member(value, name)])
 
-    def _each(self, file: Loaded, left: int, right: int) -> Values:
+    def _each(self, file: LoadedFlow, left: int, right: int) -> Values:
         return _joined([self._each_of(value) for value in self.value(file, left)])
 
-    def _each_of(self, value: Value) -> Values:
+    def _each_of(self, value: PythonValue) -> Values:
         if value.tag != INSTANCE:
             return element(value)
         for name in ("__iter__", "__aiter__"):
@@ -268,7 +268,7 @@ class Evaluator:
                 return self._special(over, "__next__") or self._special(over, "__anext__") or element(over)
         return self._special(value, "__getitem__")
 
-    def _part(self, file: Loaded, left: int, right: int) -> Values:
+    def _part(self, file: LoadedFlow, left: int, right: int) -> Values:
         found = []
         for value in self.value(file, left):
             if value.tag == OWN and value.id == "tuple":
@@ -277,7 +277,7 @@ class Evaluator:
                 found.append(self._each_of(value))
         return _joined(found)
 
-    def _enter(self, file: Loaded, left: int, right: int) -> Values:
+    def _enter(self, file: LoadedFlow, left: int, right: int) -> Values:
         found = []
         for value in self.value(file, left):
             if value.tag == OWN and value.id == "contextmanager":
@@ -286,23 +286,23 @@ class Evaluator:
                 found.append(self._special(value, "__enter__") or self._special(value, "__aenter__"))
         return _joined(found)
 
-    def _either(self, file: Loaded, left: int, right: int) -> Values:
+    def _either(self, file: LoadedFlow, left: int, right: int) -> Values:
         return _joined([self.value(file, left), self.value(file, right)])
 
-    def _literal(self, file: Loaded, left: int, right: int) -> Values:
+    def _literal(self, file: LoadedFlow, left: int, right: int) -> Values:
         name = file.names[left]
         if not right:
-            return (Value(OWN, name),)
+            return (PythonValue(OWN, name),)
         if name in ("tuple", "dict"):
-            return (Value(OWN, name, tuple(self.value(file, part) for part in _parts(file, right - 1))),)
-        return (Value(OWN, name, (self.value(file, right - 1),)),)
+            return (PythonValue(OWN, name, tuple(self.value(file, part) for part in _parts(file, right - 1))),)
+        return (PythonValue(OWN, name, (self.value(file, right - 1),)),)
 
     # --- types -------------------------------------------------------------------------------
 
-    def _of_type(self, file: Loaded, left: int, right: int) -> Values:
+    def _of_type(self, file: LoadedFlow, left: int, right: int) -> Values:
         return self.typed(file, left)
 
-    def _typed(self, file: Loaded, expression: int) -> Values:
+    def _typed(self, file: LoadedFlow, expression: int) -> Values:
         op, left, right = file.op[expression], file.left[expression], file.right[expression]
         if op == Op.EITHER:
             return _joined([self.typed(file, left), self.typed(file, right)])
@@ -315,33 +315,33 @@ class Evaluator:
             return _joined([self.typed(alias[0], value) for value in alias[1]])
         return _joined([_made(value) for value in self.value(file, expression)])
 
-    def _form(self, file: Loaded, base: int, parts: list[int]) -> Values:
+    def _form(self, file: LoadedFlow, base: int, parts: list[int]) -> Values:
         """A value of a type with parameters."""
         name = self.classes.last_name(file, base)
         if name in FORMS:
             wanted = parts[:1] if FORMS[name] == 1 else parts
             return _joined([self.typed(file, part) for part in wanted])
         if name in ("Type", "type"):
-            return tuple(Value(CLASS, v.id) for p in parts for v in self.typed(file, p) if v.tag == INSTANCE)
+            return tuple(PythonValue(CLASS, v.id) for p in parts for v in self.typed(file, p) if v.tag == INSTANCE)
         held = tuple(self.typed(file, part) for part in parts)
         return _joined([_made(value, held) for value in self.value(file, base)])
 
 
-def _made(value: Value, held: tuple[Values, ...] = ()) -> Values:
+def _made(value: PythonValue, held: tuple[Values, ...] = ()) -> Values:
     """A value of a class."""
     if value.tag == CLASS:
-        return (Value(INSTANCE, value.id, held),)
+        return (PythonValue(INSTANCE, value.id, held),)
     if value.tag == OWN_CLASS:
-        return (Value(OWN, value.id, held),)
+        return (PythonValue(OWN, value.id, held),)
     if value.tag == OUTER and isinstance(value.id, str):
         last = value.id.rpartition(".")[2]
         if last in HELD:
-            return (Value(OWN, last, held),)
+            return (PythonValue(OWN, last, held),)
         return () if last in ("Any", "TypeVar", "Self", "object") else (value,)
     return ()
 
 
-def _parts(file: Loaded, expression: int) -> list[int]:
+def _parts(file: LoadedFlow, expression: int) -> list[int]:
     """The expressions in a row."""
     found = []
     while file.op[expression] == Op.PAIR:
@@ -363,7 +363,7 @@ def _advance(old: Answer, new: Answer) -> Answer:
     """The next value in a cycle, in a form that cannot change for ever: what was there before comes first, containers
     of one type are one container, nested to some depth (`x = [x]`), and of values from outside those are left out that
     are a member of another (`x = x.next`)."""
-    return _merged(old, new, _HELD_DEEP) if new and isinstance(new[0], Value) else new
+    return _merged(old, new, _HELD_DEEP) if new and isinstance(new[0], PythonValue) else new
 
 
 def _merged(old: Values, new: Values, room: int) -> Values:
@@ -379,11 +379,11 @@ def _merged(old: Values, new: Values, room: int) -> Values:
             before = chain(had.get((tag, id_), ()), repeat(()))
             joined = [tuple(value for values in place for value in values) for place in places]
             held = [_merged(was, now, room - 1) for was, now in zip(before, joined, strict=False)]
-            found.append(Value(tag, id_, tuple(held)))
+            found.append(PythonValue(tag, id_, tuple(held)))
     return tuple(found) if len(found) <= _MOST else ()
 
 
-_WORK: dict[int, Callable[[Evaluator, Loaded, int, int], Values]] = {
+_WORK: dict[int, Callable[[Evaluator, LoadedFlow, int, int], Values]] = {
     Op.UNKNOWN: Evaluator._unknown, Op.NAME: Evaluator._name, Op.MEMBER: Evaluator._member, Op.CALL: Evaluator._call,
     Op.ITEM: Evaluator._item, Op.EACH: Evaluator._each, Op.PART: Evaluator._part, Op.ENTER: Evaluator._enter,
     Op.EITHER: Evaluator._either, Op.OF_TYPE: Evaluator._of_type, Op.LITERAL: Evaluator._literal,

@@ -22,12 +22,12 @@ from concordance.link.python.builtin_types import (
     SUPER,
     Values,
 )
-from concordance.link.python.classes import Classes
-from concordance.link.python.implicit_calls import Runs
+from concordance.link.python.classes import ClassTable
+from concordance.link.python.implicit_calls import ImplicitCalls
 from concordance.link.python.inference import Evaluator
 from concordance.link.python.reexports import Place
-from concordance.link.python.unresolved_names import Asks
-from concordance.link.world import Found, Loaded, World
+from concordance.link.python.unresolved_names import UnresolvedNames
+from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
 FEW = 5  # definitions of a name that may be meant, where nothing else is known
 _MEMBER_KINDS = (Kind.METHOD, Kind.PROPERTY, Kind.FIELD, Kind.ENUMERATOR)
@@ -41,14 +41,14 @@ _RULES = {
 }  # fmt: skip
 
 
-class PythonNames:
+class PythonLinker:
     """Links Python files."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: LinkWorld) -> None:
         self.world = world
-        self.classes = Classes(world)
+        self.classes = ClassTable(world)
         self.values = Evaluator(self.classes)
-        self._asks = Asks(self.values)
+        self._asks = UnresolvedNames(self.values)
         self._known: dict[str, list[int]] = {}
         self._all: dict[str, list[int]] | None = None
 
@@ -84,21 +84,21 @@ class PythonNames:
             found = self._known[name] = held if len(held) <= FEW else []
         return found
 
-    def bases(self, file: Loaded, symbol: int) -> Sequence[int]:
+    def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
         """The ids of a class's bases."""
         return self.classes.bases(file, symbol)
 
-    def runs(self, file: Loaded, called: set[tuple[int, int]]) -> Iterator[Edge]:
+    def runs(self, file: LoadedFlow, called: set[tuple[int, int]]) -> Iterator[Edge]:
         """What runs along with what, though no name says so; `called` are what is called, and by whom."""
-        return Runs(self.values).edges(file, called)
+        return ImplicitCalls(self.values).edges(file, called)
 
-    def asks(self, file: Loaded, found: list[Found]) -> list[Ask]:
+    def asks(self, file: LoadedFlow, found: list[NameTarget]) -> list[Ask]:
         """The names that other languages may define."""
         return self._asks.of(file, found)
 
-    def found(self, file: Loaded) -> list[Found]:
+    def found(self, file: LoadedFlow) -> list[NameTarget]:
         """What the expressions of a file name."""
-        rows: list[Found] = []
+        rows: list[NameTarget] = []
         for use in sorted(set(unpacked(file.flow.used))):
             op = file.op[use]
             if op == Op.MEMBER:
@@ -121,18 +121,18 @@ class PythonNames:
             elif op == Op.SYMBOL:
                 place, rule, trust = (file, file.left[use]), "scope", Trust.EXACT
             if place is not None and not isinstance(place, str):
-                rows.append(Found(use, place[0].id(place[1]), trust, rule))
+                rows.append(NameTarget(use, place[0].id(place[1]), trust, rule))
         return rows
 
-    def _member(self, file: Loaded, use: int) -> list[Found]:
+    def _member(self, file: LoadedFlow, use: int) -> list[NameTarget]:
         name = file.names[file.right[use]]
         values = self.values.value(file, file.left[use])
-        rows: list[Found] = []
+        rows: list[NameTarget] = []
         for value in values:
             place = self.values.find(value, name)
             if place is not None and not isinstance(place, str):
                 rule, trust = _RULES[value.tag]
-                rows.append(Found(use, place[0].id(place[1]), trust, rule))
+                rows.append(NameTarget(use, place[0].id(place[1]), trust, rule))
         rows = list({row.target: row for row in reversed(rows)}.values())[::-1]  # of each target the first
         if len(rows) > 1:
             rows = [row._replace(trust=min(row.trust, Trust.UNIQUE_NAME)) for row in rows]
@@ -140,7 +140,7 @@ class PythonNames:
             ids = self.carried(name)
             trust = Trust.UNIQUE_NAME if len(ids) == 1 else Trust.CANDIDATE
             rule = "only definition of this name" if len(ids) == 1 else f"one of {len(ids)} definitions of this name"
-            rows = [Found(use, identity, trust, rule) for identity in ids]
+            rows = [NameTarget(use, identity, trust, rule) for identity in ids]
         return rows
 
     def _is_known(self, values: Values) -> bool:

@@ -1,6 +1,6 @@
 """Where Python modules lie: from the name in an import to files, and from a file to its name.
 
-In: a tree. Out: `PythonModules`. A module is looked for as Python does, first in what is certain:
+In: a tree. Out: `ModuleFinder`. A module is looked for as Python does, first in what is certain:
 
 1. a relative import: from the importing file's own folder
 2. the root of the importing file's own package, or its own folder where that is no package (what runs a
@@ -24,9 +24,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from concordance.base.model import Category, Origin, Target
-from concordance.link.paths.ignored import Ignored
+from concordance.link.paths.ignored import GitIgnore
 from concordance.link.paths.tree import Tree, above, nearness
-from concordance.link.python.packages import COMPILED, SOURCES, STUBS, PythonPlaces, Roots
+from concordance.link.python.packages import COMPILED, SOURCES, STUBS, PythonPackages, Roots
 from concordance.link.python.project_settings import Project, normal
 
 _TEMPLATES = (".in", ".template", ".tmpl", ".j2", ".jinja", ".jinja2", ".mako", ".src", ".tpl")
@@ -71,19 +71,19 @@ class _Spot(NamedTuple):
     folders: tuple[str, ...]
 
 
-class PythonModules:
+class ModuleFinder:
     """Finds modules by name; every answer is remembered."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self.places = tree.once(PythonPlaces)
+        self.places = tree.once(PythonPackages)
         self._targets: dict[tuple[str, str], Target] = {}
         self._located: dict[tuple[str, str], Target | None] = {}
         self._spots: dict[str, dict[str, tuple[str, ...]]] = {}
 
     @cached_property
-    def _made(self) -> PythonMade:
-        return PythonMade(self.tree, self.places.projects)
+    def _made(self) -> GeneratedModules:
+        return GeneratedModules(self.tree, self.places.projects)
 
     # --- what is asked
 
@@ -369,13 +369,13 @@ def _is_package(path: str) -> bool:
 # that a tool writes, or git being told to ignore it.
 
 
-class PythonMade:
+class GeneratedModules:
     """Asks for modules by their path without an ending."""
 
     def __init__(self, tree: Tree, projects: dict[str, Project]) -> None:
         self._tree = tree
         self._projects = projects
-        self._ignored = Ignored(tree)
+        self._ignored = GitIgnore(tree)
         self._known: dict[str, dict[str, str]] = {}
 
     @cached_property

@@ -1,6 +1,6 @@
 """What a tree shows of Python: packages, the folders that modules are imported from, the files of one module.
 
-In: a tree. Out: `PythonPlaces`, which `PythonModules` searches. A root is a folder that stands on Python's
+In: a tree. Out: `PythonPackages`, which `PythonModules` searches. A root is a folder that stands on Python's
 path, as far as the tree tells: it holds packages and is none, or a project's settings or ours name it.
 """
 
@@ -21,7 +21,7 @@ _SHARED = re.compile(r"\bextend_path\b|\bdeclare_namespace\b")
 Roots = dict[str, tuple[int, str]]  # folders that modules are looked for in: their order, and a word about each
 
 
-class PythonPlaces:
+class PythonPackages:
     """Look-ups that do not depend on who imports; each is worked out when it is first asked for."""
 
     def __init__(self, tree: Tree) -> None:

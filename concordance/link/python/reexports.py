@@ -7,34 +7,34 @@ and these on the first. In such a cycle of imports (`solver`) each module has wh
 from __future__ import annotations
 
 from concordance.base.model import Kind, Op, Origin
-from concordance.link.python.module_finder import PythonModules
+from concordance.link.python.module_finder import ModuleFinder
 from concordance.link.solver import Solver
-from concordance.link.world import Loaded, World
+from concordance.link.world import LinkWorld, LoadedFlow
 
 # A symbol of a file (-1: the file itself), or a dotted name from outside.
-Place = tuple[Loaded, int] | str
-Question = tuple[Loaded, str]  # a module and a name
+Place = tuple[LoadedFlow, int] | str
+Question = tuple[LoadedFlow, str]  # a module and a name
 
 
-class Offers:
+class ReexportResolver:
     """Follows names, each once."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: LinkWorld) -> None:
         self.world = world
-        self.modules = world.tree.once(PythonModules)
+        self.modules = world.tree.once(ModuleFinder)
         self._known: dict[Question, Place | None] = {}
         self._solver: Solver[Question, Place | None] = Solver(
             self._offered, self._known.__setitem__, None, lambda old, new: old if old is not None else new
         )
         self._imported: dict[tuple[int, int], Place | None] = {}
-        self._starred: dict[int, list[tuple[Loaded, tuple[str, ...] | None]]] = {}
+        self._starred: dict[int, list[tuple[LoadedFlow, tuple[str, ...] | None]]] = {}
 
-    def offered(self, file: Loaded, name: str) -> Place | None:
+    def offered(self, file: LoadedFlow, name: str) -> Place | None:
         """What a module offers under a name."""
         key = (file, name)
         return self._known[key] if key in self._known else self._solver.ask(key)
 
-    def of_variable(self, file: Loaded, variable: int) -> Place | None:
+    def of_variable(self, file: LoadedFlow, variable: int) -> Place | None:
         """What a variable of a file is: its symbol, or what an import binds to it. A value that stands in for an
         import that failed (`except ImportError: x = None`) is not what is meant."""
         symbol = file.variable_symbol[variable] - 1
@@ -53,7 +53,7 @@ class Offers:
             outside = outside or found
         return (file, symbol) if symbol >= 0 else outside
 
-    def imported(self, file: Loaded, place: int) -> Place | None:
+    def imported(self, file: LoadedFlow, place: int) -> Place | None:
         """What an import brings in."""
         key = (file.number, place)
         if key in self._imported:
@@ -64,7 +64,7 @@ class Offers:
             self._imported[key] = found
         return found
 
-    def starred(self, file: Loaded, name: str) -> Place | None:
+    def starred(self, file: LoadedFlow, name: str) -> Place | None:
         """What `from m import *` brings in under a name."""
         for module, exports in self._stars(file):
             if name.startswith("_") if exports is None else (
@@ -89,7 +89,7 @@ class Offers:
         number = self.world.number.get(path) if path is not None else None
         return (self.world.load(number), -1) if number is not None else None
 
-    def _of_import(self, file: Loaded, place: int) -> Place | None:
+    def _of_import(self, file: LoadedFlow, place: int) -> Place | None:
         row = file.flow.imports[place]
         target = self.world.targets(file)[place]
         for path in target.paths:
@@ -121,7 +121,7 @@ class Offers:
         named = name == (folder.rpartition("/")[2] if stem == "__init__" else stem)
         return named and not f".{module}".endswith(f".{name}")
 
-    def package(self, file: Loaded, place: int, parts: int) -> Place | None:
+    def package(self, file: LoadedFlow, place: int, parts: int) -> Place | None:
         """The module of the first parts of an import's dotted name."""
         module = file.flow.imports[place].module
         dots = len(module) - len(module.lstrip("."))
@@ -140,7 +140,7 @@ class Offers:
         numbers = [self.world.number[path] for path in paths if path in self.world.number]
         return (self.world.load(numbers[0]), -1) if numbers else None
 
-    def _stars(self, file: Loaded) -> list[tuple[Loaded, tuple[str, ...] | None]]:
+    def _stars(self, file: LoadedFlow) -> list[tuple[LoadedFlow, tuple[str, ...] | None]]:
         """The modules of which a file takes all, each with what it exports, where it says so."""
         found = self._starred.get(file.number)
         if found is None:

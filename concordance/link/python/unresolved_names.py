@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from concordance.base.model import ROLES, Ask, Given, Op, Origin, Role, Trust, unpacked
 from concordance.link.python.builtin_types import CLASS, INSTANCE, MODULE, OUTER, SUPER
 from concordance.link.python.inference import Evaluator
-from concordance.link.python.module_finder import PythonModules
+from concordance.link.python.module_finder import ModuleFinder
 from concordance.link.solver import Solver
-from concordance.link.world import Found, Loaded
+from concordance.link.world import LoadedFlow, NameTarget
 
 _DEEPEST = 20  # modules through which a compiled name is handed on
 _STUB = ".pyi"
@@ -22,19 +22,19 @@ _CALLED = 1 << ROLES.index(Role.CALL)
 _KEEPING = frozenset(("add_docstr", "_add_docstr", "partial", "staticmethod", "classmethod", "lru_cache", "cache"))
 
 
-class Asks:
+class UnresolvedNames:
     """Finds what files ask for."""
 
     def __init__(self, values: Evaluator) -> None:
         self._values, self._world = values, values.world
-        self._modules = self._world.tree.once(PythonModules)
+        self._modules = self._world.tree.once(ModuleFinder)
         self._bases: dict[int, str] = {}
         self._solver: Solver[int, str] = Solver(
             self._find_compiled, self._bases.__setitem__, "", lambda old, new: old or new
         )
         self._deep = 0  # names that are being followed to what made them
 
-    def of(self, file: Loaded, found: list[Found]) -> list[Ask]:
+    def of(self, file: LoadedFlow, found: list[NameTarget]) -> list[Ask]:
         """What a file asks for, each name once for each who asks."""
         known: dict[int, int] = {}
         for row in found:
@@ -58,7 +58,7 @@ class Asks:
                 asks[key] = (asks.get(key, (0, 0))[0] | _CALLED, asks.get(key, (0, 1))[1])
         return [Ask(name, user, roles, times) for (name, user), (roles, times) in sorted(asks.items())]
 
-    def _bound(self, file: Loaded) -> Iterator[tuple[int, int]]:
+    def _bound(self, file: LoadedFlow) -> Iterator[tuple[int, int]]:
         """The symbols (plus one) that are other names of an expression, which is called where they are."""
         for variable, symbol in enumerate(file.variable_symbol):
             for value in file.values[variable] if symbol else ():
@@ -70,7 +70,7 @@ class Asks:
                     yield symbol, value
 
     @staticmethod
-    def _last(file: Loaded, expression: int) -> str:
+    def _last(file: LoadedFlow, expression: int) -> str:
         """The name of a variable that an expression is."""
         op = file.op[expression]
         return file.names[file.variable_name[file.left[expression]]] if op == Op.NAME else ""
@@ -88,19 +88,19 @@ class Asks:
             symbol = owner.symbol_parent[symbol] - 1
         return ".".join([self._modules.name_of(owner.path), *reversed(parts)])
 
-    def _name(self, file: Loaded, use: int, known: dict[int, int]) -> str:
+    def _name(self, file: LoadedFlow, use: int, known: dict[int, int]) -> str:
         """The full name of what an expression means, where the repository should have it, and its Python has not."""
         found = self._spelled(file, use, known)
         head, _, rest = found.partition(".")
         return found if rest and self._is_ours(file, head) else ""
 
-    def _is_ours(self, file: Loaded, head: str) -> bool:
+    def _is_ours(self, file: LoadedFlow, head: str) -> bool:
         """Whether a package is the repository's, or a module that its build makes."""
         if self._modules.locate(file.path, head) is not None:
             return True
         return self._modules.target(file.path, head).origin == Origin.GENERATED
 
-    def _spelled(self, file: Loaded, use: int, known: dict[int, int]) -> str:
+    def _spelled(self, file: LoadedFlow, use: int, known: dict[int, int]) -> str:
         """The dotted name of an expression, by imports."""
         op, offers = file.op[use], self._values.classes.offers
         if op == Op.MEMBER:
@@ -124,7 +124,7 @@ class Asks:
             return place if isinstance(place, str) else module if place is None and whole else ""
         return ""
 
-    def _missing(self, file: Loaded, imports: list[int], deep: int = 0) -> str:
+    def _missing(self, file: LoadedFlow, imports: list[int], deep: int = 0) -> str:
         """What is imported from a module that has no such name, or that is not in the tree."""
         for place in imports:
             row = file.flow.imports[place]
@@ -140,7 +140,7 @@ class Asks:
                 return self._handed_on(file, place, deep) or ".".join(filter(None, parts))
         return ""
 
-    def _handed_on(self, file: Loaded, place: int, deep: int) -> str:
+    def _handed_on(self, file: LoadedFlow, place: int, deep: int) -> str:
         """What an import brings in that the module it names has imported itself, from one that is compiled."""
         name = file.flow.imports[place].name
         for path in self._world.targets(file)[place].paths if name and deep < _DEEPEST else ():
@@ -151,7 +151,7 @@ class Asks:
                     return found
         return ""
 
-    def _imported(self, module: Loaded, name: str, deep: int = 0) -> str:
+    def _imported(self, module: LoadedFlow, name: str, deep: int = 0) -> str:
         """The full name of what a module has imported under a name, and nobody's Python defines."""
         word = module.word.get(name)
         variable = module.variables.get((0, word)) if word is not None else None
@@ -162,7 +162,7 @@ class Asks:
             return ""
         return self._missing(module, imports, deep)
 
-    def _stood_in(self, file: Loaded, use: int) -> str:
+    def _stood_in(self, file: LoadedFlow, use: int) -> str:
         """What a name is where its import succeeds, and a value stands in where it fails (`except ImportError`)."""
         values = file.values[file.left[use]] if file.op[use] == Op.NAME else []
         if not values or any(file.op[value] != Op.IMPORT for value in values):
@@ -170,7 +170,7 @@ class Asks:
         imports, offers = [file.left[value] for value in values], self._values.classes.offers
         return self._missing(file, imports) if all(offers.imported(file, one) is None for one in imports) else ""
 
-    def _made_by(self, file: Loaded, use: int, known: dict[int, int]) -> str:
+    def _made_by(self, file: LoadedFlow, use: int, known: dict[int, int]) -> str:
         """The class that nobody's Python defines and of which a name holds an instance: `x` behind `x = m.Index()`.
 
         What looks like a function is passed over: what that gives has another type.
@@ -188,7 +188,7 @@ class Asks:
             self._deep -= 1
         return found if found.rpartition(".")[2].lstrip("_")[:1].isupper() else ""
 
-    def _member(self, file: Loaded, use: int, known: dict[int, int]) -> str:
+    def _member(self, file: LoadedFlow, use: int, known: dict[int, int]) -> str:
         name, left = file.names[file.right[use]], file.left[use]
         home = self._stood_in(file, left)
         if home:
@@ -228,6 +228,6 @@ class Asks:
             self._deep = deep
         return homes.pop() if len(homes) == 1 else ""
 
-    def _is_class(self, file: Loaded, expression: int) -> bool:
+    def _is_class(self, file: LoadedFlow, expression: int) -> bool:
         """Whether a base is a class of the repository's own Python."""
         return any(value.tag == CLASS for value in self._values.value(file, expression))

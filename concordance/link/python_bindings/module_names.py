@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from concordance.base.model import Trust
-from concordance.link.bridge_context import Crossing, Row, Stated
+from concordance.link.bridge_context import BridgeContext, BridgeFile, StatedEnd
 from concordance.link.solver import Solver
 
 C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
@@ -26,14 +26,14 @@ _GIVEN = re.compile(r"\{(@\d+)\}")
 _DEEPEST = 12  # steps from a table to a module
 
 
-class Named(NamedTuple):
+class PythonName(NamedTuple):
     """A dotted name of Python, and how sure it is."""
 
     name: str
     trust: Trust
 
 
-def more(one: Stated, key: str) -> str:
+def more(one: StatedEnd, key: str) -> str:
     """What an end says under a key."""
     return next((value for word, value in one.end.more if word == key), "")
 
@@ -41,26 +41,26 @@ def more(one: Stated, key: str) -> str:
 class Modules:
     """The names of roots."""
 
-    def __init__(self, crossing: Crossing) -> None:
+    def __init__(self, crossing: BridgeContext) -> None:
         self._crossing = crossing
         self.stated = list(_spelled([*crossing.ends("cpython"), *crossing.ends("pybind")]))
-        self._known: dict[tuple[Row, str], tuple[Named, ...]] = {}
+        self._known: dict[tuple[BridgeFile, str], tuple[PythonName, ...]] = {}
         # A root that leads back to itself has no name by that.
-        self._solver: Solver[tuple[Row, str], tuple[Named, ...]] = Solver(
+        self._solver: Solver[tuple[BridgeFile, str], tuple[PythonName, ...]] = Solver(
             lambda key: _best(self._named(*key)), self._known.__setitem__, (), lambda old, new: old or new
         )
-        self._modules: dict[tuple[int, str], Stated] = {}
-        self.types: dict[tuple[int, str], Stated] = {}
-        self._types_named: dict[str, list[Stated]] = {}
+        self._modules: dict[tuple[int, str], StatedEnd] = {}
+        self.types: dict[tuple[int, str], StatedEnd] = {}
+        self._types_named: dict[str, list[StatedEnd]] = {}
         self._tables: dict[str, set[int]] = {}  # the files that have a table of a name
-        self._initialises: dict[int, list[Stated]] = {}
+        self._initialises: dict[int, list[StatedEnd]] = {}
         for one in self.stated:
             self._note(one)
         self._gives = {
             one.file.base + 1 + int(more(one, "symbol")): one for one in self.stated if one.end.says == "gives"
         }
 
-    def _note(self, one: Stated) -> None:
+    def _note(self, one: StatedEnd) -> None:
         says, root = one.end.says, more(one, "in")
         if says == "module":
             self._modules[one.file.id, root] = one
@@ -75,9 +75,9 @@ class Modules:
             self._tables.setdefault(root, set()).add(one.file.id)
 
     @cached_property
-    def _handed(self) -> dict[tuple[int, str], list[tuple[Stated, Trust]]]:
+    def _handed(self) -> dict[tuple[int, str], list[tuple[StatedEnd, Trust]]]:
         """Who hands something to a parameter of a function; to one of several of its name, that is not sure."""
-        found: dict[tuple[int, str], list[tuple[Stated, Trust]]] = {}
+        found: dict[tuple[int, str], list[tuple[StatedEnd, Trust]]] = {}
         for one in self.stated:
             if one.end.says == "hands":
                 targets = self._functions(one)
@@ -88,7 +88,7 @@ class Modules:
                     found.setdefault((target, more(one, "argument")), []).append((one, trust))
         return found
 
-    def _functions(self, one: Stated) -> list[int]:
+    def _functions(self, one: StatedEnd) -> list[int]:
         """The functions that a name means, or the only one in the repository that carries it."""
         targets = [meant.target for meant in self._crossing.meant(one) if meant.trust > Trust.CANDIDATE]
         if targets:
@@ -97,9 +97,9 @@ class Modules:
         return [named[0].id] if len(named) == 1 else []
 
     @cached_property
-    def _used(self) -> dict[tuple[int, str], list[Stated]]:
+    def _used(self) -> dict[tuple[int, str], list[StatedEnd]]:
         """Who uses a table, by the file and the root of the table."""
-        found: dict[tuple[int, str], list[Stated]] = {}
+        found: dict[tuple[int, str], list[StatedEnd]] = {}
         lost = []
         for one in self.stated:
             if one.end.says == "used":
@@ -108,7 +108,7 @@ class Modules:
                     found.setdefault(key, []).append(one)
                 if not tables:
                     lost.append(one)
-        free: dict[str, list[Stated]] = {}  # functions that give a table that nobody is known to use
+        free: dict[str, list[StatedEnd]] = {}  # functions that give a table that nobody is known to use
         for identity, given in self._gives.items():
             place = self._crossing.place(identity)
             if place is not None and not any(key in found for key in self._table(given)):
@@ -121,7 +121,7 @@ class Modules:
                     found.setdefault(key, []).append(one)
         return found
 
-    def _table(self, one: Stated, deep: int = 0) -> list[tuple[int, str]]:
+    def _table(self, one: StatedEnd, deep: int = 0) -> list[tuple[int, str]]:
         """The tables that a name means where it stands."""
         for root in _roots("table", one.end.name):
             files = self._tables.get(root, set())
@@ -139,9 +139,9 @@ class Modules:
         return []
 
     @cached_property
-    def _added(self) -> dict[tuple[int, str], list[Stated]]:
+    def _added(self) -> dict[tuple[int, str], list[StatedEnd]]:
         """Where a type or a module is added to another, by its file and root."""
-        found: dict[tuple[int, str], list[Stated]] = {}
+        found: dict[tuple[int, str], list[StatedEnd]] = {}
         for one in self.stated:
             if one.end.says == "adds":
                 value = more(one, "value")
@@ -150,7 +150,7 @@ class Modules:
                     found.setdefault(key, []).append(one)
         return found
 
-    def type_of(self, one: Stated) -> tuple[int, str] | None:
+    def type_of(self, one: StatedEnd) -> tuple[int, str] | None:
         """The file and root of the type that an addition adds."""
         for root in _roots("type", more(one, "value").partition(":")[2]):
             if (one.file.id, root) in self.types:
@@ -164,7 +164,7 @@ class Modules:
                 return named[0].file.id, root
         return None
 
-    def names(self, one: Stated) -> tuple[Named, ...]:
+    def names(self, one: StatedEnd) -> tuple[PythonName, ...]:
         """The names that an end binds, in full; those that a function is given, for each call that gives them."""
         name = one.end.name
         if "{@" not in name:
@@ -173,27 +173,27 @@ class Modules:
         place, _, argument = rest.partition(":")
         if kind != "parameter":
             return ()
-        found: list[Named] = []
+        found: list[PythonName] = []
         for call, trust in self._handed.get((one.file.base + 1 + int(place), argument), ()):
             full = _GIVEN.sub(lambda match, call=call: more(call, match[1]) or match[0], name)  # type: ignore[misc]
             if "{" not in full:
                 found += _at_most(below(self._from(call), full), trust)
         return _best(found)
 
-    def of(self, one: Stated) -> tuple[Named, ...]:
+    def of(self, one: StatedEnd) -> tuple[PythonName, ...]:
         """The names of what an end's name hangs on, with its path there."""
         path = more(one, "path")
         return below(self.root(one.file, more(one, "in")), path)
 
-    def root(self, file: Row, root: str) -> tuple[Named, ...]:
+    def root(self, file: BridgeFile, root: str) -> tuple[PythonName, ...]:
         """The names of a root of a file."""
         known = self._known.get((file, root))
         return known if known is not None else self._solver.ask((file, root))
 
-    def _named(self, file: Row, root: str) -> Iterable[Named]:
+    def _named(self, file: BridgeFile, root: str) -> Iterable[PythonName]:
         kind, _, name = root.partition(":")
         if kind == "is":
-            return [Named(name, Trust.EXACT)]
+            return [PythonName(name, Trust.EXACT)]
         if kind == "init":
             return self._extension(name, file)
         if kind == "def":
@@ -207,16 +207,16 @@ class Modules:
         calls = self._handed.get((identity, argument), ())
         return [named for call, trust in calls for named in _at_most(self._from(call), trust)]
 
-    def _from(self, one: Stated) -> tuple[Named, ...]:
+    def _from(self, one: StatedEnd) -> tuple[PythonName, ...]:
         return below(self.root(one.file, more(one, "in")), more(one, "path"))
 
-    def _described(self, file: Row, root: str) -> Iterable[Named]:
+    def _described(self, file: BridgeFile, root: str) -> Iterable[PythonName]:
         """The names of a module that a PyModuleDef describes."""
         one = self._modules.get((file.id, root))
         if one is None:
             return []
         if "." in one.end.name:
-            return [Named(one.end.name, Trust.EXACT)]
+            return [PythonName(one.end.name, Trust.EXACT)]
         adding = self._added.get((file.id, root), ())
         added = [named for other in adding for named in below(self._from(other), other.end.name)]
         if added:
@@ -225,31 +225,33 @@ class Modules:
         name = one.end.name or (makers[0].end.name if len(makers) == 1 else "")
         return self._extension(name, file) if name else []
 
-    def _type(self, file: Row, root: str) -> Iterable[Named]:
+    def _type(self, file: BridgeFile, root: str) -> Iterable[PythonName]:
         one = self.types.get((file.id, root))
         own = one.end.name if one is not None else ""
-        found: list[Named] = []
+        found: list[PythonName] = []
         for other in self._added.get((file.id, root), ()):
             found += below(self._from(other), other.end.name or own.rpartition(".")[2])
         if "." in own:
             module, _, name = own.rpartition(".")
-            found += below(self._extension(module, file), name) if self._is_short(module) else [Named(own, Trust.EXACT)]
+            found += (
+                below(self._extension(module, file), name) if self._is_short(module) else [PythonName(own, Trust.EXACT)]
+            )
         if not found and own:
-            found.append(Named(own, Trust.UNIQUE_NAME))
+            found.append(PythonName(own, Trust.UNIQUE_NAME))
         return found
 
     # Extensions: modules that are files of their own
 
-    def _extension(self, name: str, file: Row) -> Iterable[Named]:
+    def _extension(self, name: str, file: BridgeFile) -> Iterable[PythonName]:
         """The full name of an extension module that calls itself by the last part of it."""
         if "." in name:
-            return [Named(name, Trust.EXACT)]
+            return [PythonName(name, Trust.EXACT)]
         found = self._in_full(name, file)
         if found:
-            return [Named(found, Trust.VIA_IMPORT)]
-        return [] if name.isupper() else [Named(name, Trust.UNIQUE_NAME)]
+            return [PythonName(found, Trust.VIA_IMPORT)]
+        return [] if name.isupper() else [PythonName(name, Trust.UNIQUE_NAME)]
 
-    def _in_full(self, name: str, file: Row) -> str:
+    def _in_full(self, name: str, file: BridgeFile) -> str:
         """The same as build files, imports and stubs have it; "" where they do not say, or differ."""
         built = self._built
         sources = {full for full, source in built if source == file.path}
@@ -316,7 +318,7 @@ class Modules:
         alone = [path for path in paths if not path.rpartition("/")[2].startswith("__init__.")]
         return frozenset(self._crossing.module_of(path) for path in alone if path.endswith((".py", ".pyi")))
 
-    def stub(self, row: Row) -> str:
+    def stub(self, row: BridgeFile) -> str:
         """The module that a stub, or the template of one, is of."""
         return self._crossing.module_of(row.path.removesuffix(".in"))
 
@@ -337,7 +339,7 @@ def _roots(kind: str, name: str) -> tuple[str, ...]:
     return (f"{kind}:{name}", f"{kind}:{last}") if last != name else (f"{kind}:{name}",)
 
 
-def _spelled(ends: list[Stated]) -> Iterator[Stated]:
+def _spelled(ends: list[StatedEnd]) -> Iterator[StatedEnd]:
     """Ends with the texts that macros of other files spell; those whose text is not known are left out."""
     texts: dict[str, set[str]] = {}
     for one in ends:
@@ -356,18 +358,18 @@ def _spelled(ends: list[Stated]) -> Iterator[Stated]:
             yield one._replace(end=one.end._replace(name=""))
 
 
-def below(names: Iterable[Named], path: str) -> tuple[Named, ...]:
+def below(names: Iterable[PythonName], path: str) -> tuple[PythonName, ...]:
     """The names of what hangs on others under a path."""
-    return tuple(Named(f"{one.name}.{path}", one.trust) for one in names) if path else tuple(names)
+    return tuple(PythonName(f"{one.name}.{path}", one.trust) for one in names) if path else tuple(names)
 
 
-def _at_most(names: Iterable[Named], trust: Trust) -> tuple[Named, ...]:
-    return tuple(Named(one.name, min(one.trust, trust)) for one in names)
+def _at_most(names: Iterable[PythonName], trust: Trust) -> tuple[PythonName, ...]:
+    return tuple(PythonName(one.name, min(one.trust, trust)) for one in names)
 
 
-def _best(names: Iterable[Named]) -> tuple[Named, ...]:
+def _best(names: Iterable[PythonName]) -> tuple[PythonName, ...]:
     """Each name once, the surest first, then the first found."""
     found: dict[str, Trust] = {}
     for one in names:
         found[one.name] = max(one.trust, found.get(one.name, one.trust))
-    return tuple(Named(name, trust) for name, trust in sorted(found.items(), key=lambda item: -item[1]))
+    return tuple(PythonName(name, trust) for name, trust in sorted(found.items(), key=lambda item: -item[1]))

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from concordance.base.model import ROLES, Ask, Bridge, Role, Trust
 from concordance.facts.read import Place
-from concordance.link.bridge_context import Crossing, Meant, Stated
-from concordance.link.python_bindings.module_names import C_FAMILY, STUBS, Modules, Named, absolute, below, more
+from concordance.link.bridge_context import BridgeContext, LinkedName, StatedEnd
+from concordance.link.python_bindings.module_names import C_FAMILY, STUBS, Modules, PythonName, absolute, below, more
 
 _FUNCTIONS = frozenset(("function", "method", "macro"))
 _FIELDS = frozenset(("field", "property", "variable", "constant", "enumerator"))
@@ -26,14 +26,14 @@ _BITS = {role: 1 << place for place, role in enumerate(ROLES)}
 _ROLES = (Role.CALL, Role.INHERIT, Role.IMPORT, Role.TYPE, Role.READ)
 
 
-class Bound(NamedTuple):
+class BoundName(NamedTuple):
     """A Python name and what is behind it."""
 
-    stated: Stated
-    names: tuple[Named, ...]
-    target: Meant
+    stated: StatedEnd
+    names: tuple[PythonName, ...]
+    target: LinkedName
     around: bool = False  # whether the target is only what the place stands in
-    wraps: tuple[Meant, ...] = ()  # what a lambda calls
+    wraps: tuple[LinkedName, ...] = ()  # what a lambda calls
 
     @property
     def is_module(self) -> bool:
@@ -41,11 +41,11 @@ class Bound(NamedTuple):
         return more(self.stated, "as") == "module" or more(self.stated, "value").startswith(("def:", "is:", "init:"))
 
 
-def join(crossing: Crossing, bridge: str) -> Iterator[Bridge]:
+def join(crossing: BridgeContext, bridge: str) -> Iterator[Bridge]:
     """The rows of one of the two bridges."""
     modules = crossing.once(Modules)
     table = [one for one in crossing.once(_all) if one.stated.end.bridge == bridge]
-    known: dict[str, list[Bound]] = {}
+    known: dict[str, list[BoundName]] = {}
     for one in table:
         yield from _binds(one)
         for named in one.names:
@@ -65,26 +65,26 @@ def join(crossing: Crossing, bridge: str) -> Iterator[Bridge]:
     yield from _declares(crossing, modules, known, bridge)
 
 
-def _all(crossing: Crossing) -> list[Bound]:
+def _all(crossing: BridgeContext) -> list[BoundName]:
     return list(Bindings(crossing, crossing.once(Modules)).all())
 
 
-def _trust(one: Bound, name: Named) -> Trust:
+def _trust(one: BoundName, name: PythonName) -> Trust:
     return min(name.trust, one.target.trust)
 
 
-def _behind(one: Bound) -> Meant:
+def _behind(one: BoundName) -> LinkedName:
     """What is behind a name; of what the repository does not define, the place that binds it."""
     if one.target.target:
         return one.target
-    return Meant(one.stated.id, one.target.trust, f"bound here, {one.target.by}")
+    return LinkedName(one.stated.id, one.target.trust, f"bound here, {one.target.by}")
 
 
-def _binds(one: Bound) -> Iterator[Bridge]:
+def _binds(one: BoundName) -> Iterator[Bridge]:
     stated, target = one.stated, one.target
     kind = more(stated, "as")
     details = (("as", kind),) if kind else ()
-    for name in one.names or (Named(stated.end.name, Trust.EXACT),):
+    for name in one.names or (PythonName(stated.end.name, Trust.EXACT),):
         row = stated.to(target.target, _trust(one, name), target.by, name=name.name, more=details)
         yield row._replace(says="slot" if kind == "slot" and not name.name.endswith("__") else "binds")
         if len(one.wraps) == 1:
@@ -93,9 +93,9 @@ def _binds(one: Bound) -> Iterator[Bridge]:
             yield stated.to(inner.target, trust, inner.by, name=name.name, more=details)._replace(says="wraps")
 
 
-def _asks(one: Bound, name: str, ask: Ask, bridge: str) -> Iterator[Bridge]:
+def _asks(one: BoundName, name: str, ask: Ask, bridge: str) -> Iterator[Bridge]:
     """Who uses a name leads to what is behind it; only what is called there is run."""
-    named = next((n for n in one.names if n.name == name), Named(name, Trust.VIA_IMPORT))
+    named = next((n for n in one.names if n.name == name), PythonName(name, Trust.VIA_IMPORT))
     role = next((role for role in _ROLES if ask.roles & _BITS[role]), Role.MENTION)
     target = _behind(one)
     writes, kind = bool(ask.roles & _BITS[Role.WRITE]), more(one.stated, "as")
@@ -113,7 +113,7 @@ def _asks(one: Bound, name: str, ask: Ask, bridge: str) -> Iterator[Bridge]:
             yield Bridge(bridge, "runs", name, ask.user, -1, inner.target, trust, "called by the lambda", role)
 
 
-def _made(one: Bound, name: str, ask: Ask, bridge: str) -> Iterator[Bridge]:
+def _made(one: BoundName, name: str, ask: Ask, bridge: str) -> Iterator[Bridge]:
     """Who calls a class runs what makes an instance of it."""
     for inner in one.wraps if one.around else (one.target,):
         if inner.target:
@@ -121,7 +121,9 @@ def _made(one: Bound, name: str, ask: Ask, bridge: str) -> Iterator[Bridge]:
             yield Bridge(bridge, "runs", name, ask.user, -1, inner.target, trust, "makes an instance", Role.CALL)
 
 
-def _declares(crossing: Crossing, modules: Modules, known: dict[str, list[Bound]], bridge: str) -> Iterator[Bridge]:
+def _declares(
+    crossing: BridgeContext, modules: Modules, known: dict[str, list[BoundName]], bridge: str
+) -> Iterator[Bridge]:
     """The symbols of stubs whose names are bound."""
     heads = {name.rpartition(".")[0] for name in known}
     for row in crossing.files:
@@ -134,16 +136,16 @@ def _declares(crossing: Crossing, modules: Modules, known: dict[str, list[Bound]
             name = f"{module}.{symbol.key.partition('+')[0]}"
             for one in known.get(name, ()):
                 target = _behind(one)
-                named = next((n for n in one.names if n.name == name), Named(name, Trust.VIA_IMPORT))
+                named = next((n for n in one.names if n.name == name), PythonName(name, Trust.VIA_IMPORT))
                 trust = min(_trust(one, named), Trust.VIA_IMPORT)
                 yield Bridge(bridge, "declares", name, symbol.id, -1, target.target, trust, target.by)
 
 
-def _exported(modules: Modules, table: list[Bound]) -> dict[str, list[Bound]]:
+def _exported(modules: Modules, table: list[BoundName]) -> dict[str, list[BoundName]]:
     """The values of enumerations that are names of the module, too."""
     exporting = [one for one in modules.stated if one.end.says == "exports"]
     enums = {named.name for one in exporting for named in below(modules.of(one), one.end.name)}
-    found: dict[str, list[Bound]] = {}
+    found: dict[str, list[BoundName]] = {}
     for one in table:
         for named in one.names if more(one.stated, "as") == "value" else ():
             home, _, last = named.name.rpartition(".")
@@ -152,9 +154,9 @@ def _exported(modules: Modules, table: list[Bound]) -> dict[str, list[Bound]]:
     return found
 
 
-def _taken(crossing: Crossing, known: dict[str, list[Bound]]) -> dict[str, list[Bound]]:
+def _taken(crossing: BridgeContext, known: dict[str, list[BoundName]]) -> dict[str, list[BoundName]]:
     """The names that are asked for by a module that takes all public ones of a compiled module: `from m import *`."""
-    found: dict[str, list[Bound]] = {}
+    found: dict[str, list[BoundName]] = {}
     homes = {home for name in known if (home := name.rpartition(".")[0])}
     stars: dict[str, list[str]] = {}
     for one in crossing.ends("extension", "takes all"):
@@ -174,12 +176,12 @@ def _taken(crossing: Crossing, known: dict[str, list[Bound]]) -> dict[str, list[
 class Bindings:
     """Finds what is behind each name that is bound."""
 
-    def __init__(self, crossing: Crossing, modules: Modules) -> None:
+    def __init__(self, crossing: BridgeContext, modules: Modules) -> None:
         self._crossing, self._modules = crossing, modules
 
-    def all(self) -> Iterator[Bound]:
+    def all(self) -> Iterator[BoundName]:
         """Every name that is bound, by path, in the order of the text."""
-        called: dict[tuple[int, str, str, str], list[Stated]] = {}
+        called: dict[tuple[int, str, str, str], list[StatedEnd]] = {}
         for one in self._modules.stated:
             if one.end.says == "wraps":
                 called.setdefault(_lambda(one), []).append(one)
@@ -192,19 +194,19 @@ class Bindings:
             elif one.end.says == "adds":
                 yield self._added(one)
 
-    def _bound(self, one: Stated, names: tuple[Named, ...], calls: list[Stated]) -> Iterator[Bound]:
+    def _bound(self, one: StatedEnd, names: tuple[PythonName, ...], calls: list[StatedEnd]) -> Iterator[BoundName]:
         if more(one, "as") == "module":
-            yield Bound(one, names, Meant(one.id, Trust.EXACT, "a module made here"), True)
+            yield BoundName(one, names, LinkedName(one.id, Trust.EXACT, "a module made here"), True)
         elif more(one, "lambda"):
             wraps = {m.target: m for call in calls for m in self._linked(call, _FUNCTIONS)}
-            yield Bound(one, names, Meant(one.id, Trust.EXACT, "a lambda here"), True, tuple(wraps.values()))
+            yield BoundName(one, names, LinkedName(one.id, Trust.EXACT, "a lambda here"), True, tuple(wraps.values()))
         elif more(one, "as") == "attribute":
-            yield Bound(one, names, Meant(one.id, Trust.EXACT, "a value set here"), True)
+            yield BoundName(one, names, LinkedName(one.id, Trust.EXACT, "a value set here"), True)
         else:
             for target in self._meant(one, _KINDS.get(more(one, "as"), _FUNCTIONS | _FIELDS)):
-                yield Bound(one, names, target)
+                yield BoundName(one, names, target)
 
-    def _added(self, one: Stated) -> Bound:
+    def _added(self, one: StatedEnd) -> BoundName:
         """What is added to a module by a call: a type, or a value."""
         key = self._modules.type_of(one) if more(one, "value").startswith("type:") else None
         kind = self._modules.types[key] if key is not None else None
@@ -214,22 +216,22 @@ class Bindings:
             place = int(more(kind, "symbol") or -1)
             if place >= 0:
                 by = "the type that is added" if kind.file.id == one.file.id else "the type of this name"
-                return Bound(one, names, Meant(kind.file.base + 1 + place, Trust.EXACT, by))
-            return Bound(one, names, Meant(kind.id, Trust.EXACT, "where its type is described"), True)
+                return BoundName(one, names, LinkedName(kind.file.base + 1 + place, Trust.EXACT, by))
+            return BoundName(one, names, LinkedName(kind.id, Trust.EXACT, "where its type is described"), True)
         meant = [m for m in self._crossing.meant(one) if m.trust >= Trust.VIA_IMPORT and self._is_value(m)]
         if meant:
-            return Bound(one, names, meant[0])
-        return Bound(one, names, Meant(one.id, Trust.EXACT, "a value set here"), True)
+            return BoundName(one, names, meant[0])
+        return BoundName(one, names, LinkedName(one.id, Trust.EXACT, "a value set here"), True)
 
-    def _is_value(self, meant: Meant) -> bool:
+    def _is_value(self, meant: LinkedName) -> bool:
         place = self._crossing.place(meant.target)
         return place is not None and place.kind in _FUNCTIONS | _FIELDS | _TYPES
 
-    def _meant(self, one: Stated, kinds: frozenset[str]) -> list[Meant]:
+    def _meant(self, one: StatedEnd, kinds: frozenset[str]) -> list[LinkedName]:
         """What a name means: what the linker says, else who alone carries it."""
         return self._linked(one, kinds) or self._named(one, kinds)
 
-    def _linked(self, one: Stated, kinds: frozenset[str]) -> list[Meant]:
+    def _linked(self, one: StatedEnd, kinds: frozenset[str]) -> list[LinkedName]:
         known = [(m, self._crossing.place(m.target)) for m in self._crossing.meant(one) if m.trust > Trust.CANDIDATE]
         linked = [(m, place) for m, place in known if place is not None and place.kind in kinds]
         if not linked:
@@ -238,7 +240,7 @@ class Bindings:
         linked = [pair for pair in linked if pair[0].trust == best]
         return [next((m for m, place in linked if not place.declaration), linked[0][0])]
 
-    def _named(self, one: Stated, kinds: frozenset[str]) -> list[Meant]:
+    def _named(self, one: StatedEnd, kinds: frozenset[str]) -> list[LinkedName]:
         *within, name = one.end.text.split("::")
         found = [place for place in self._crossing.named(name, C_FAMILY) if place.kind in kinds]
         homes = [home for home in within if home]
@@ -246,13 +248,15 @@ class Bindings:
             found = [place for place in found if _is_within(place, homes)]
         defined = [place for place in found if not place.declaration] or found
         if len(defined) == 1:
-            return [Meant(defined[0].id, Trust.UNIQUE_NAME, "only definition of this name")]
+            return [LinkedName(defined[0].id, Trust.UNIQUE_NAME, "only definition of this name")]
         if 1 < len(defined) <= _MOST and homes:
-            return [Meant(place.id, Trust.CANDIDATE, "one of a few definitions of this name") for place in defined]
-        return [Meant(0, Trust.UNIQUE_NAME, "several of this name" if found else "no definition of this name found")]
+            return [LinkedName(place.id, Trust.CANDIDATE, "one of a few definitions of this name") for place in defined]
+        return [
+            LinkedName(0, Trust.UNIQUE_NAME, "several of this name" if found else "no definition of this name found")
+        ]
 
 
-def _lambda(one: Stated) -> tuple[int, str, str, str]:
+def _lambda(one: StatedEnd) -> tuple[int, str, str, str]:
     return one.file.id, more(one, "in"), one.end.name, more(one, "lambda")
 
 

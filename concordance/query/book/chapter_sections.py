@@ -28,7 +28,7 @@ from concordance.base.blocks import (
     listed,
 )
 from concordance.base.model import TYPES, Category, Kind
-from concordance.facts.codec import Defined
+from concordance.facts.codec import SymbolHead
 from concordance.facts.store_delta import Aspect
 from concordance.query.book.chapters import Chapter, plan
 from concordance.query.book.reading_paths import chapter_path, minutes_for
@@ -145,12 +145,12 @@ def _is_plausible(index: Index, head: str, here: str, there: str) -> bool:
 
 
 @kept(256, BELOW)
-def names_in(index: Index, folder: str) -> list[Known]:
+def names_in(index: Index, folder: str) -> list[KeyDefinition]:
     """The definitions of a chapter that most files use."""
     return known_of(index, plan(index).chapters[folder].files, _KNOWN)
 
 
-def _known(index: Index, rows: Sequence[Known]) -> list[Block]:
+def _known(index: Index, rows: Sequence[KeyDefinition]) -> list[Block]:
     """The classes, then the functions and macros, by use."""
     found: list[Block] = []
     for word, chosen in (
@@ -166,7 +166,7 @@ def _known(index: Index, rows: Sequence[Known]) -> list[Block]:
     return found
 
 
-def _bare(row: Known) -> list[Piece]:
+def _bare(row: KeyDefinition) -> list[Piece]:
     """What can be said of a definition that has no words: how it is written, and where."""
     signature = [Mono(row.signature), " in "] if 0 < len(row.signature) <= _SIGNATURE else [f"{row.kind} in "]
     return [*signature, Ref(To.FILE, row.path, "", row.path.rpartition("/")[2])]
@@ -265,7 +265,7 @@ def summary(index: Index, chapter: Chapter) -> list[Piece]:
 # most used one stands for all.
 
 
-class Known(NamedTuple):
+class KeyDefinition(NamedTuple):
     """A definition that others use."""
 
     id: int
@@ -277,7 +277,7 @@ class Known(NamedTuple):
     signature: str
 
 
-def defined(index: Index, one: int) -> Defined | None:
+def defined(index: Index, one: int) -> SymbolHead | None:
     """The definition of an id."""
     path = index.path_of(one)
     symbols = outline(index, path).symbols
@@ -285,12 +285,12 @@ def defined(index: Index, one: int) -> Defined | None:
     return symbols[place] if 0 <= place < len(symbols) else None
 
 
-def known_in(index: Index, folder: Folder, most: int) -> list[Known]:
+def known_in(index: Index, folder: Folder, most: int) -> list[KeyDefinition]:
     """The definitions in a folder that most files use."""
     return _rows(index, folder.used, most)
 
 
-def known_of(index: Index, paths: Iterable[str], most: int) -> list[Known]:
+def known_of(index: Index, paths: Iterable[str], most: int) -> list[KeyDefinition]:
     """The definitions in some files that most files use."""
     names, used = index.census.names, folders(index).used_in
     rows = [row for path in paths for row in used.get(path, ())]
@@ -298,8 +298,8 @@ def known_of(index: Index, paths: Iterable[str], most: int) -> list[Known]:
     return _rows(index, rows, most)
 
 
-def _rows(index: Index, rows: Iterable[tuple[int, int]], most: int) -> list[Known]:
-    found: dict[str, Known] = {}
+def _rows(index: Index, rows: Iterable[tuple[int, int]], most: int) -> list[KeyDefinition]:
+    found: dict[str, KeyDefinition] = {}
     for times, one in rows:
         symbol = defined(index, one)
         if symbol is None or times < 2 or symbol.name in found or symbol.name == "main":
@@ -308,7 +308,7 @@ def _rows(index: Index, rows: Iterable[tuple[int, int]], most: int) -> list[Know
             continue  # named ahead; it is defined elsewhere
         path = index.path_of(one)
         words = _words(index, f"{one - index.base_of(path) - 1} {path}")
-        found[symbol.name] = Known(one, times, symbol.name, symbol.kind, path, words, symbol.signature)
+        found[symbol.name] = KeyDefinition(one, times, symbol.name, symbol.kind, path, words, symbol.signature)
         if len(found) == most:
             break
     return list(found.values())

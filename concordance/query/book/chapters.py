@@ -48,7 +48,7 @@ class Chapter(NamedTuple):
         return [self.folder, *self.sections]
 
 
-class Part(NamedTuple):
+class BookPart(NamedTuple):
     """Chapters that are read together."""
 
     title: str
@@ -164,7 +164,7 @@ class Plan:
 
     # --- order
 
-    def _parts(self) -> list[Part]:
+    def _parts(self) -> list[BookPart]:
         every = folders(self._index).all
         groups: dict[tuple[str, bool], list[str]] = {}
         tops = Counter(folder.partition("/")[0] for folder in self.chapters if folder)
@@ -184,7 +184,7 @@ class Plan:
             for kind in (*_KINDS, _LAST)
             for number in in_order([n for n, name in enumerate(kinds) if name == kind], between)
         ]
-        found = [Part(*names[number], self._inside(groups[names[number]])) for number in ordered]
+        found = [BookPart(*names[number], self._inside(groups[names[number]])) for number in ordered]
         return [found[0]._replace(title="Code"), *found[1:]] if found and found[0].title == _KINDS[0] else found
 
     def _inside(self, folder_names: list[str]) -> list[Chapter]:

@@ -36,7 +36,7 @@ _FILE = re.compile(r"\.(?:py|md|rst|txt|sh|cpp|h|cu|yml|yaml|json|so|js|ts|go|rs
 _RULE = re.compile(r"^([=~^*+\"'`_-])\1{2,}\s*$")
 
 
-class Entry(NamedTuple):
+class GlossaryEntry(NamedTuple):
     """A term and what it means."""
 
     term: str
@@ -45,15 +45,15 @@ class Entry(NamedTuple):
     ref: Ref | None = None  # of the definition, where it is one
 
 
-def entries(index: Index) -> list[Entry]:
+def entries(index: Index) -> list[GlossaryEntry]:
     """All terms; of several meanings of one the first counts, glossaries before others."""
-    found: dict[str, Entry] = {}
+    found: dict[str, GlossaryEntry] = {}
     for entry in (*_documents(index), *_acronyms(index), *_classes(index)):
         found.setdefault(entry.term.lower(), entry)
     return sorted(found.values(), key=lambda entry: (entry.term.lower(), entry.term))
 
 
-def _acronyms(index: Index) -> Iterator[Entry]:
+def _acronyms(index: Index) -> Iterator[GlossaryEntry]:
     """Acronyms, with what most files that say so say that they stand for."""
     index.reads.note(Aspect.CONCEPT, EVERY)
     for text, rows in acronyms(index).items():
@@ -64,10 +64,10 @@ def _acronyms(index: Index) -> Iterator[Entry]:
         best = min(counts, key=lambda meaning: (-counts[meaning], meaning))
         meaning, path, line = next(row for row in kept if row[0].lower() == best)
         index.reads.note(Aspect.TEXT, path)  # for its line
-        yield Entry(text, ["“", *spoken(meaning), "”", Cite(path, line)], path)
+        yield GlossaryEntry(text, ["“", *spoken(meaning), "”", Cite(path, line)], path)
 
 
-def _classes(index: Index) -> Iterator[Entry]:
+def _classes(index: Index) -> Iterator[GlossaryEntry]:
     """The classes that most files use, where their authors say what they are."""
     number = 0
     for _, one in folders(index).used_types:
@@ -79,12 +79,12 @@ def _classes(index: Index) -> Iterator[Entry]:
         if is_statement(sentence) and not instructs(sentence):
             number += 1
             words = quote(index, path, sentence, symbol.doc, symbol.start_line)
-            yield Entry(symbol.name, words, path, ref_of(index, one, short=True))
+            yield GlossaryEntry(symbol.name, words, path, ref_of(index, one, short=True))
         if number == _CLASSES:
             return
 
 
-def _documents(index: Index) -> Iterator[Entry]:
+def _documents(index: Index) -> Iterator[GlossaryEntry]:
     """What documents define: glossaries first."""
     index.reads.note(Aspect.PATHS, EVERY)  # which changes with what files are, too
     with index.reads.unheard():
@@ -101,7 +101,7 @@ def _documents(index: Index) -> Iterator[Entry]:
             yield from _said(path, lines)
 
 
-def _listed(index: Index, path: str, lines: list[str]) -> Iterator[Entry]:
+def _listed(index: Index, path: str, lines: list[str]) -> Iterator[GlossaryEntry]:
     """A glossary's entries: headings with what stands below them, or terms with what is set in below them."""
     inside = -1  # how far the terms of a reST glossary are set in
     for number, line in enumerate(lines):
@@ -117,7 +117,7 @@ def _listed(index: Index, path: str, lines: list[str]) -> Iterator[Entry]:
             yield from _entry(path, line.strip(), lines, number + 1)
 
 
-def _entry(path: str, term: str, lines: list[str], at: int) -> Iterator[Entry]:
+def _entry(path: str, term: str, lines: list[str], at: int) -> Iterator[GlossaryEntry]:
     """A term with the paragraph that begins at a line or behind the empty ones there."""
     while at < len(lines) and not lines[at].strip():
         at += 1
@@ -127,10 +127,10 @@ def _entry(path: str, term: str, lines: list[str], at: int) -> Iterator[Entry]:
     sentence = first_sentence("\n".join(lines[at:end]), "rst" if path.endswith(".rst") else "markdown")
     term = re.sub(r"[`*_]|\[([^\]]*)\]\([^()]*\)", r"\1", term).strip()
     if term and len(term) < 60 and is_statement(sentence):
-        yield Entry(term, ["“", *spoken(sentence), "”", Cite(path, at + 1, end if end > at + 1 else 0)], path)
+        yield GlossaryEntry(term, ["“", *spoken(sentence), "”", Cite(path, at + 1, end if end > at + 1 else 0)], path)
 
 
-def _said(path: str, lines: list[str]) -> Iterator[Entry]:
+def _said(path: str, lines: list[str]) -> Iterator[GlossaryEntry]:
     """Paragraphs that begin with a term and say "is a"; a bare name counts where the heading above is the same."""
     heading, fenced = "", False
     for number, line in enumerate(lines):
@@ -153,7 +153,7 @@ def _said(path: str, lines: list[str]) -> Iterator[Entry]:
             end += 1
         sentence = first_sentence("\n".join(lines[number:end]), "rst" if path.endswith(".rst") else "markdown")
         if is_statement(sentence) and term.lower() not in _EMPTY and not _FILE.search(term):
-            yield Entry(
+            yield GlossaryEntry(
                 term, ["“", *spoken(sentence), "”", Cite(path, number + 1, end if end > number + 1 else 0)], path
             )
 
@@ -171,6 +171,6 @@ def _letters(words: str) -> str:
     return re.sub(r"[\W_]+", "", words.lower())
 
 
-def said_in(entry: Entry) -> Ref:
+def said_in(entry: GlossaryEntry) -> Ref:
     """A link to the file that says what a term means."""
     return Ref(To.FILE, entry.path)

@@ -22,7 +22,7 @@ _STEPS = 6
 _LONG = 60  # minutes, from which on hours are said
 
 
-class Step(NamedTuple):
+class ReadingStep(NamedTuple):
     """One file on the way."""
 
     path: str
@@ -48,7 +48,7 @@ def spell(minutes: int) -> str:
     return counted(hours, "hour")
 
 
-def path_through(index: Index, homes: Sequence[str], most: int = _STEPS) -> list[Step]:
+def path_through(index: Index, homes: Sequence[str], most: int = _STEPS) -> list[ReadingStep]:
     """The most central files of some folders, in an order in which each stands on those before it, as far as can be."""
     chosen = folders(index).most_central(homes, most)
     bases = {index.base_of(path): place for place, path in enumerate(chosen)}
@@ -57,7 +57,10 @@ def path_through(index: Index, homes: Sequence[str], most: int = _STEPS) -> list
         for target, times in index.neighbours.uses.get(base, {}).items():
             if target in bases:
                 uses[place, bases[target]] += times
-    return [Step(chosen[place], minutes_of(index, chosen[place])) for place in in_order(list(range(len(chosen))), uses)]
+    return [
+        ReadingStep(chosen[place], minutes_of(index, chosen[place]))
+        for place in in_order(list(range(len(chosen))), uses)
+    ]
 
 
 def chapter_path(index: Index, chapter: Chapter, label: Piece) -> list[Block]:
@@ -70,7 +73,7 @@ def chapter_path(index: Index, chapter: Chapter, label: Piece) -> list[Block]:
     return [Text(["To understand ", label, f", read {which}, about {spell(total)}:"]), steps_of(index, steps)]
 
 
-def steps_of(index: Index, steps: Sequence[Step]) -> Items:
+def steps_of(index: Index, steps: Sequence[ReadingStep]) -> Items:
     """The files of a way, numbered, with their minutes."""
     return Items(
         [

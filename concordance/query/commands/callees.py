@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from concordance.facts.read import Place
-from concordance.query.answers import TRUST, Answer, Page, Row, least_of, paged
+from concordance.query.answers import TRUST, Answer, AnswerPage, Row, least_of, paged
 from concordance.query.index.repository import Index
 from concordance.query.names.call_graph import callees, row_of
 from concordance.query.names.public_names import called
@@ -25,7 +25,7 @@ OPTIONS = (TRUST,)
 _MOST = 20  # definitions of one name whose bodies are looked into
 
 
-def answer(index: Index, asked: str, page: Page) -> Answer:
+def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     """One row a callee."""
     rows: dict[int, Row] = {}
     unknown: Counter[str] = Counter()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concordance.base.model import Trust
 from concordance.facts.read import Place
-from concordance.query.answers import TRUST, Answer, Page, least_of
+from concordance.query.answers import TRUST, Answer, AnswerPage, least_of
 from concordance.query.index.repository import Index
 from concordance.query.names.call_graph import callers, callers_page, row_of, with_classes
 from concordance.query.names.declarations import together
@@ -24,7 +24,7 @@ ARGUMENT = "NAME"
 OPTIONS = (TRUST,)
 
 
-def answer(index: Index, asked: str, page: Page) -> Answer:
+def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     """One row a caller."""
     symbols = with_classes(index, together(index, find(index, asked)))
     found, total, cursor = callers_page(index, symbols, least_of(page), page)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from concordance.query.answers import Answer, Page, Row, full_name, name_of, paged
+from concordance.query.answers import Answer, AnswerPage, Row, full_name, name_of, paged
 from concordance.query.index.repository import Index
-from concordance.query.names.at_position import POSITION, Meant, Said, with_definitions
+from concordance.query.names.at_position import POSITION, Resolution, ResolvedQuestion, with_definitions
 from concordance.query.names.environment_variables import defining
 from concordance.query.names.public_names import called
 from concordance.query.names.resolver import UnknownName, meant
@@ -25,7 +25,7 @@ concord define torch/nn/modules/module.py#Module.forward
 ARGUMENT = "PATH:LINE:COL or NAME"
 
 
-def answer(index: Index, asked: str, page: Page) -> Answer:
+def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     """One row a definition, best first."""
     variable = defining(index, asked)
     try:
@@ -33,7 +33,7 @@ def answer(index: Index, asked: str, page: Page) -> Answer:
     except UnknownName:
         if not variable:
             raise
-        said = Said([])
+        said = ResolvedQuestion([])
     found = with_definitions(index, said.meant) if POSITION.fullmatch(asked) is not None else said.meant
     via = ("via",) if any(one.via for one in found) else ()
     columns = ("path", "line", "col", "kind", "called", "trust", "by", *via)
@@ -43,7 +43,7 @@ def answer(index: Index, asked: str, page: Page) -> Answer:
     return paged(rows, columns, page)._replace(note=said.note)
 
 
-def _row(index: Index, one: Meant) -> Row:
+def _row(index: Index, one: Resolution) -> Row:
     place = one.place
     return {
         "path": place.path,

@@ -8,15 +8,15 @@ from typing import NamedTuple
 from concordance.base.errors import ToolFailed, UserError
 from concordance.base.model import RUN, File
 from concordance.collect.line_diff import changed_lines
-from concordance.facts.links.graph import RUNS, Walk, Way
+from concordance.facts.links.graph import RUNS, EdgeKind, GraphWalk
 from concordance.facts.read import Place
-from concordance.query.answers import Answer, Page, Row, full_name, start_of
+from concordance.query.answers import Answer, AnswerPage, Row, full_name, start_of
 from concordance.query.index.reachability import (
     HOLD,
     MOST,
     STEPS,
-    Found,
-    Reached,
+    ReachedSymbol,
+    ReachedSymbols,
     around,
     command,
     inside,
@@ -36,15 +36,17 @@ from concordance.query.names.resolver import subject
 
 
 FIRST = 20  # tests that stand before all else
-_ON = RUNS | {int(Way.INHERITS), int(Way.LOADS)}
-_LAST = frozenset((int(Way.PASSES), int(Way.TYPES), int(Way.WRITES), int(Way.IMPORTS), int(Way.MENTIONS)))
+_ON = RUNS | {int(EdgeKind.INHERITS), int(EdgeKind.LOADS)}
+_LAST = frozenset(
+    (int(EdgeKind.PASSES), int(EdgeKind.TYPES), int(EdgeKind.WRITES), int(EdgeKind.IMPORTS), int(EdgeKind.MENTIONS))
+)
 
 
 class NothingChanged(UserError):
     """There is nothing to compare with."""
 
 
-class Broken(NamedTuple):
+class AffectedSymbol(NamedTuple):
     """One who may break."""
 
     place: Place
@@ -94,26 +96,26 @@ def widened(index: Index, starts: Collection[int]) -> list[int]:
     return list(found)
 
 
-def broken(index: Index, starts: Collection[int]) -> Found:
+def broken(index: Index, starts: Collection[int]) -> ReachedSymbols:
     """Who may break, the nearest first but for a few tests before them."""
     own = set(starts)
     walk = index.graph.back(widened(index, starts), _ON, _LAST, STEPS, MOST)
     for start in own:
         for below, _ in index.facts.overriding(start):
-            walk.steps.setdefault(below, (1, start, int(Way.INHERITS)))
+            walk.steps.setdefault(below, (1, start, int(EdgeKind.INHERITS)))
     order = index.tests.get
     met = ((one, step[0]) for one, step in walk.steps.items() if step[0] and one not in own)
-    rows = sorted(Reached(steps, order(one, -1), one, one) for one, steps in met)
+    rows = sorted(ReachedSymbol(steps, order(one, -1), one, one) for one, steps in met)
     tests = [row for row in rows if row.order >= 0][:FIRST]
     first = {row.id for row in tests}
-    return Found([*tests, *(row for row in rows if row.id not in first)], walk)
+    return ReachedSymbols([*tests, *(row for row in rows if row.id not in first)], walk)
 
 
-def said(index: Index, rows: list[Reached], walk: Walk) -> list[Broken]:
+def said(index: Index, rows: list[ReachedSymbol], walk: GraphWalk) -> list[AffectedSymbol]:
     """Rows in words."""
     known = places(index, (row.id for row in rows))
     return [
-        Broken(known[row.id], row.steps, why, command(index, known[row.id]) if row.order >= 0 else "")
+        AffectedSymbol(known[row.id], row.steps, why, command(index, known[row.id]) if row.order >= 0 else "")
         for row, why in zip(rows, reasons(index, rows, walk), strict=True)
     ]
 
@@ -133,7 +135,7 @@ concord impact torch.nn.Module.register_buffer
 ARGUMENT = "[PATH or NAME]"
 
 
-def answer(index: Index, asked: str | None, page: Page) -> Answer:
+def answer(index: Index, asked: str | None, page: AnswerPage) -> Answer:
     """One row a symbol or file that may break."""
     note = ""
     if asked is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concordance.base.model import ROLES, Role
-from concordance.query.answers import Answer, Page, Row, paged, rank_of
+from concordance.query.answers import Answer, AnswerPage, Row, paged, rank_of
 from concordance.query.index.repository import Index
 from concordance.query.names.references import target_of
 
@@ -20,7 +20,7 @@ ARGUMENT = "PATH"
 _IMPORT = 1 << ROLES.index(Role.IMPORT)
 
 
-def answer(index: Index, asked: str, page: Page) -> Answer:
+def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     """One row an import statement."""
     file = index.file(asked)
     users = index.facts.users(index.facts.base(file.path))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concordance.base.model import Import, Origin, Target
-from concordance.query.answers import Answer, Page, Row, paged
+from concordance.query.answers import Answer, AnswerPage, Row, paged
 from concordance.query.index.repository import Index
 from concordance.query.names.references import target_of
 
@@ -18,7 +18,7 @@ concord imports torch/nn/modules/module.py
 ARGUMENT = "PATH"
 
 
-def answer(index: Index, asked: str, page: Page) -> Answer:
+def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     """One row an imported name, or an imported module."""
     file = index.opened(index.file(asked).path)
     rows = [_row(row, target, target_of(index, target, named)) for row, target, named in file.imports]

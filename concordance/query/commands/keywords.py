@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 from concordance.base.model import ROLES, FileFacts, Role
 from concordance.facts.read import Facts, Place
 from concordance.facts.store_delta import band
-from concordance.query.answers import Answer, Page, Row, WrongCursor, paged
+from concordance.query.answers import Answer, AnswerPage, Row, WrongCursor, paged
 from concordance.query.index.bridges import crossings
 from concordance.query.index.repository import Index
 from concordance.query.names.environment_variables import kind_of, places
@@ -22,7 +22,7 @@ from concordance.query.names.file_keywords import (
     DEPENDENCIES,
     PURPOSE,
     SOURCE,
-    Words,
+    TextWords,
     concepts,
     mentioned,
     spelled,
@@ -41,7 +41,7 @@ ARGUMENT = "[PATH]"
 _COLUMNS = ("keyword", "kind", "line", "uses", "section")
 
 
-def answer(index: Index, asked: str | None, page: Page) -> Answer:
+def answer(index: Index, asked: str | None, page: AnswerPage) -> Answer:
     """Definitions in the order of the text, then imports, then names that are only mentioned, then concepts, best
     first; each with the section of the file's page that has it."""
     facts = index.facts
@@ -97,14 +97,14 @@ def _variables(index: Index, path: str) -> list[Row]:
 
 def _concepts(facts: Facts, path: str, found: FileFacts) -> list[Row]:
     spread = {text: band(files) for text, files in facts.files_with(term.text for term in found.terms).items()}
-    purpose = Words(found.doc)
+    purpose = TextWords(found.doc)
     return [
         _row(spelled(t), t.kind, path, t.line, t.times, PURPOSE if purpose.has(t.text) else SOURCE)
         for t in concepts(found.terms, spread, band(facts.read_count()))
     ]
 
 
-def _of_repository(facts: Facts, page: Page) -> Answer:
+def _of_repository(facts: Facts, page: AnswerPage) -> Answer:
     after = _from_cursor(page.cursor) if page.cursor else ("", "", -1)
     found = facts.symbols(after, page.limit + 1)
     shown = found[: page.limit]

@@ -6,10 +6,21 @@ from difflib import get_close_matches
 
 from concordance.base.errors import UserError
 from concordance.base.model import Bridge, Trust
-from concordance.query.answers import Answer, Page, Row, full_name, paged
+from concordance.query.answers import Answer, AnswerPage, Row, full_name, paged
 from concordance.query.index.bridges import crossings
 from concordance.query.index.repository import Index
-from concordance.query.operators import COLUMNS, KERNEL, SCHEMA, Operator, base_of, has, more_of, names, operator, tried
+from concordance.query.operators import (
+    COLUMNS,
+    KERNEL,
+    SCHEMA,
+    OperatorInfo,
+    base_of,
+    has,
+    more_of,
+    names,
+    operator,
+    tried,
+)
 
 HELP = """Says what an operator is made of, each part with the line that says so.
 
@@ -29,7 +40,7 @@ _ORDER = (
 _COLUMNS = ("says", "name", "key", "path", "line", "target", "trust", "by")
 
 
-def answer(index: Index, asked: str, page: Page) -> Answer:
+def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     """One row for each that is stated of it."""
     one, overload = _meant(index, asked)
     rows = [row for says in dict.fromkeys((*_ORDER, *one.rows)) for row in one.rows.get(says, ())]
@@ -40,7 +51,7 @@ def answer(index: Index, asked: str, page: Page) -> Answer:
     return paged([_row(index, row) for row in rows], _COLUMNS, page)._replace(note=note)
 
 
-def _meant(index: Index, asked: str) -> tuple[Operator, str]:
+def _meant(index: Index, asked: str) -> tuple[OperatorInfo, str]:
     """The operator of a name, and the full name of the overload where it names one."""
     known = names(index)
     if not known:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from concordance.base.errors import UserError
 from concordance.base.model import Category, File, Trust
-from concordance.facts.links.graph import RUNS, Way
+from concordance.facts.links.graph import RUNS, EdgeKind
 from concordance.facts.read import Place
-from concordance.query.answers import Answer, Option, Page, Row, full_name, paged
+from concordance.query.answers import Answer, AnswerPage, Option, Row, full_name, paged
 from concordance.query.index.bridges import VERBS, crossings
 from concordance.query.index.reachability import VERBS as WAYS
 from concordance.query.index.reachability import places, starts_in, starts_of
@@ -22,7 +22,7 @@ from concordance.query.names.resolver import subject
 MOST = 3_000_000  # edges that one search looks at: about a second
 _FARTHEST = 24  # steps
 _RUN = frozenset(RUNS)
-_ALL = frozenset(way for way in Way if way != Way.MENTIONS)
+_ALL = frozenset(way for way in EdgeKind if way != EdgeKind.MENTIONS)
 _Found = tuple[dict[int, int], dict[int, list[int]]]  # steps to the end by id, and the next ones on the way to it
 HELP = """Shows how one name or file leads to another, by the shortest chain, each step with the line that says so.
 
@@ -39,7 +39,7 @@ OPTIONS = (Option("chains", "So many chains, the shortest first.", int, 1, least
 _COLUMNS = ("chain", "path", "line", "name", "how", "to", "trust", "by")
 
 
-def answer(index: Index, asked: str, page: Page) -> Answer:
+def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     """One row a step."""
     words = [word for word in asked.split() if word not in ("to", "->", "→")]
     if len(words) != 2:
@@ -83,12 +83,12 @@ def _starts(index: Index, asked: str) -> list[int]:
 # The shortest chains from one part of the repository to another, over calls, imports and bridges, each step
 # explained.
 #
-# In: where a chain begins and where it ends. Out: `Step`s. The walk goes back from the end, as all walks do: who
+# In: where a chain begins and where it ends. Out: `PathStep`s. The walk goes back from the end, as all walks do: who
 # leads to a symbol is known. Among ways that are equally short the one over the files that others use most is taken,
 # so that an answer does not hang on the order in which files were read.
 
 
-class Step(NamedTuple):
+class PathStep(NamedTuple):
     """From one place to the next."""
 
     source: Place
@@ -99,16 +99,16 @@ class Step(NamedTuple):
     by: str
 
 
-class Chains(NamedTuple):
+class PathSearch(NamedTuple):
     """What was found."""
 
-    rows: list[list[Step]]
+    rows: list[list[PathStep]]
     looked: int  # at so many edges
     whole: bool  # whether the search went on to its end
     ways: str  # which ways were followed, in words
 
 
-def chains(index: Index, begins: Collection[int], ends: Collection[int], most: int) -> Chains:
+def chains(index: Index, begins: Collection[int], ends: Collection[int], most: int) -> PathSearch:
     """The shortest chains: those by which the end is run from the beginning, or else by any way."""
     looked, whole = 0, True
     for ways, said in ((_RUN, "calls and bridges"), (_ALL, "calls, imports, types, inheritance and bridges")):
@@ -116,8 +116,8 @@ def chains(index: Index, begins: Collection[int], ends: Collection[int], most: i
         looked, whole = looked + edges, whole and done
         if found is not None:
             rows = [_steps(index, chain) for chain in islice(_ordered(index, found, begins), most)]
-            return Chains(rows, looked, whole, said)
-    return Chains([], looked, whole, said)
+            return PathSearch(rows, looked, whole, said)
+    return PathSearch([], looked, whole, said)
 
 
 def _search(
@@ -171,23 +171,23 @@ def _ordered(index: Index, found: _Found, begins: Collection[int]) -> Iterator[l
         yield from on([begin])
 
 
-def _steps(index: Index, chain: list[int]) -> list[Step]:
+def _steps(index: Index, chain: list[int]) -> list[PathStep]:
     known = places(index, chain)
     return [_step(index, known[one], known[other]) for one, other in pairwise(chain)]
 
 
-def _step(index: Index, source: Place, target: Place) -> Step:
+def _step(index: Index, source: Place, target: Place) -> PathStep:
     """How one leads to the other, with the line that says so."""
     table = crossings(index)
     row = table.between.get((source.id, target.id))
     if row is not None:
         verb, line = VERBS.get(row.says, (row.says, row.says))[0], table.line(row) or source.line
-        return Step(source, target, line, f"{verb} ({row.name})", Trust(row.trust).name.lower(), row.by)
+        return PathStep(source, target, line, f"{verb} ({row.name})", Trust(row.trust).name.lower(), row.by)
     file = index.opened(source.path)
     ways = [way for user, way in index.graph.users(target.id) if user == source.id]
-    how = WAYS[Way(min(ways))] if ways else "leads to"
+    how = WAYS[EdgeKind(min(ways))] if ways else "leads to"
     for at, claim in uses_in(file, frozenset((target.id,)), Trust.UNIQUE_NAME).items():
         spot = file.spot(at)
         if file.around(spot.scope) == source.place or source.place < 0:
-            return Step(source, target, spot.line, how, claim.trust.name.lower(), claim.by)
-    return Step(source, target, source.line, how, Trust.EXACT.name.lower(), "what it stands in or is made of")
+            return PathStep(source, target, spot.line, how, claim.trust.name.lower(), claim.by)
+    return PathStep(source, target, source.line, how, Trust.EXACT.name.lower(), "what it stands in or is made of")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Trust
-from concordance.query.answers import TRUST, Answer, Page, Row, full_name, least_of, paged, start_of
+from concordance.query.answers import TRUST, Answer, AnswerPage, Row, full_name, least_of, paged, start_of
 from concordance.query.index.open_file import Claim
 from concordance.query.index.repository import Index
-from concordance.query.names.at_position import Meant, Said
+from concordance.query.names.at_position import Resolution, ResolvedQuestion
 from concordance.query.names.declarations import together
 from concordance.query.names.environment_variables import using
 from concordance.query.names.public_names import called
-from concordance.query.names.references import Use, uses_of, with_missed
+from concordance.query.names.references import Reference, uses_of, with_missed
 from concordance.query.names.resolver import UnknownName, meant
 
 HELP = """Lists where a name is used: the file that defines it first, source before tests, most uses first.
@@ -30,7 +30,7 @@ OPTIONS = (TRUST,)
 _COLUMNS = ("path", "line", "col", "role", "scope", "text", "trust", "by")
 
 
-def answer(index: Index, asked: str, page: Page) -> Answer:
+def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     """One row a use; behind those of what is defined, those of the environment variable of the name."""
     variable = using(index, asked, least_of(page))
     try:
@@ -48,7 +48,7 @@ def answer(index: Index, asked: str, page: Page) -> Answer:
     return _of_both(index, said, variable, page)
 
 
-def _of_both(index: Index, said: Said, variable: list[Row], page: Page) -> Answer:
+def _of_both(index: Index, said: ResolvedQuestion, variable: list[Row], page: AnswerPage) -> Answer:
     """The uses of symbols, then of a variable; a cursor among the latter begins with a letter."""
     if page.cursor.startswith("v"):
         behind = paged(variable, _COLUMNS, page._replace(cursor=page.cursor[1:]))
@@ -63,7 +63,7 @@ def _of_both(index: Index, said: Said, variable: list[Row], page: Page) -> Answe
     return first._replace(rows=[*first.rows, *variable[:room]], total=total, cursor=cursor, note=note)
 
 
-def _of_symbols(index: Index, said: Said, page: Page) -> Answer:
+def _of_symbols(index: Index, said: ResolvedQuestion, page: AnswerPage) -> Answer:
     symbols = together(index, [one.place for one in said.meant if one.best])
     found = uses_of(index, symbols, least_of(page), page)
     first = symbols[0]
@@ -72,18 +72,18 @@ def _of_symbols(index: Index, said: Said, page: Page) -> Answer:
     return Answer(list(_rows(index, found.rows)), _COLUMNS, found.total, found.cursor, note)
 
 
-def _of_local(index: Index, one: Meant, page: Page) -> Answer:
+def _of_local(index: Index, one: Resolution, page: AnswerPage) -> Answer:
     """A variable of a function: the other places in its scope."""
     file = index.opened(one.place.path)
     claim = Claim(0, Trust.EXACT, "scope")
-    uses = [Use(file, place, claim) for place in file.bound_in(one.scope, one.place.name)]
+    uses = [Reference(file, place, claim) for place in file.bound_in(one.scope, one.place.name)]
     uses = [use for use in uses if file.spot(use.place)[:2] != (one.place.line, one.place.col)]
     start = start_of(page, len(uses))
     end = start + page.limit
     return Answer(list(_rows(index, uses[start:end])), _COLUMNS, len(uses), str(end) if end < len(uses) else "")
 
 
-def _rows(index: Index, uses: list[Use]) -> Iterator[Row]:
+def _rows(index: Index, uses: list[Reference]) -> Iterator[Row]:
     scopes: dict[tuple[str, int], int] = {}  # by file and scope: the id of the symbol around
     rows = [use.file.spot(use.place) for use in uses]
     for use, row in zip(uses, rows, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concordance.query.answers import Answer, Page, Row, paged
+from concordance.query.answers import Answer, AnswerPage, Row, paged
 from concordance.query.index.repository import Index
 
 HELP = """Lists the files that belong with a file, best first.
@@ -16,7 +16,7 @@ concord related torch/nn/modules/linear.py
 ARGUMENT = "PATH"
 
 
-def answer(index: Index, asked: str, page: Page) -> Answer:
+def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     """One row a file."""
     file = index.file(asked)
     name = file.path.rpartition("/")[2]

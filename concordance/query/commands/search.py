@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concordance.base.errors import UserError
 from concordance.base.model import Kind
-from concordance.query.answers import Answer, Option, Page, paged
+from concordance.query.answers import Answer, AnswerPage, Option, paged
 from concordance.query.index.repository import Index
 from concordance.query.names.resolver import nearest
 from concordance.query.search.finder import parse_filters, spots
@@ -32,7 +32,7 @@ OPTIONS = (
 _COLUMNS = ("path", "line", "called", "kind", "score", "snippet")
 
 
-def answer(index: Index, asked: str, page: Page) -> Answer:
+def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     """One row a place."""
     question = " ".join(asked.encode("utf-8", "replace").decode().split())
     if not question.strip("\"'` "):

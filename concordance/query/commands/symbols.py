@@ -7,7 +7,7 @@ is no definition, and is listed only when it is asked for.
 from __future__ import annotations
 
 from concordance.extract.engine import language_of
-from concordance.query.answers import Answer, Option, Page, Row, paged, qualified
+from concordance.query.answers import Answer, AnswerPage, Option, Row, paged, qualified
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import public_name
 
@@ -21,7 +21,7 @@ ARGUMENT = "PATH"
 OPTIONS = (Option("declarations", "List prototypes and forward declarations, too.", bool, False),)
 
 
-def answer(index: Index, asked: str, page: Page) -> Answer:
+def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     """One row a symbol."""
     file = index.file(asked)
     language = language_of(file.language)

@@ -6,12 +6,12 @@ from itertools import groupby
 from operator import itemgetter
 
 from concordance.base.model import Category, File
-from concordance.facts.links.graph import Walk, Way
-from concordance.query.answers import Answer, Option, Page, Row, full_name, start_of
+from concordance.facts.links.graph import EdgeKind, GraphWalk
+from concordance.query.answers import Answer, AnswerPage, Option, Row, full_name, start_of
 from concordance.query.index.reachability import (
     MOST,
     STEPS,
-    Reached,
+    ReachedSymbol,
     command,
     overridden,
     places,
@@ -36,7 +36,7 @@ _COLUMNS = ("path", "line", "name", "why", "run")
 _MOST_OVERRIDES = 10  # definitions of one name of which is asked what they override: each is a walk of its own
 
 
-def answer(index: Index, asked: str, page: Page) -> Answer:
+def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     """One row a test."""
     meant = subject(index, asked)
     category = Category.EXAMPLE if page.options["examples"] else Category.TEST
@@ -61,7 +61,7 @@ def answer(index: Index, asked: str, page: Page) -> Answer:
     return Answer(_rows(index, rows[start:end]), _COLUMNS, total, str(end) if end < total else "", note)
 
 
-def _rows(index: Index, found: list[tuple[Reached, Walk]]) -> list[Row]:
+def _rows(index: Index, found: list[tuple[ReachedSymbol, GraphWalk]]) -> list[Row]:
     known = places(index, (row.id for row, _ in found))
     whys: list[str] = []
     for walk, rows in groupby(found, itemgetter(1)):
@@ -78,10 +78,10 @@ def _rows(index: Index, found: list[tuple[Reached, Walk]]) -> list[Row]:
     ]
 
 
-def _by_import(index: Index, file: File, category: Category, page: Page) -> Answer:
+def _by_import(index: Index, file: File, category: Category, page: AnswerPage) -> Answer:
     """The test files that import a file of which no test is seen to run anything."""
     users = index.graph.users(index.facts.base(file.path))
-    paths = {index.path_of(user) for user, way in users if way == Way.IMPORTS}
+    paths = {index.path_of(user) for user, way in users if way == EdgeKind.IMPORTS}
     rows: list[Row] = [
         {
             "path": path,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from concordance.base.blocks import Cite, Mono, Piece, Pieces, Ref, To, counted, listed
 from concordance.base.model import Category, File, Kind, Skip
 from concordance.extract.engine import language_of
-from concordance.facts.codec import Outline
+from concordance.facts.codec import FileOutline
 from concordance.query.descriptions.config_files import settings
 from concordance.query.descriptions.definitions import defines, hands_on, implements, main_definition, speaks_for_folder
 from concordance.query.descriptions.guide_entries import entry
@@ -50,7 +50,7 @@ def describe(index: Index, path: str) -> Pieces:
     return [*words, *([", "] if words and found else []), *found] or _by_form(index, file, facts)
 
 
-def _own_words(index: Index, file: File, facts: Outline) -> list[Piece]:
+def _own_words(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """What its author says of it: in the file, in an entry of a README, or above its main definition."""
     if file.language in ("markdown", "rst"):
         return _of_prose(index, file, facts)
@@ -78,7 +78,7 @@ def _is_read(file: File) -> bool:
     return prose or language_of(file.language).name != "text"
 
 
-def _of_prose(index: Index, file: File, facts: Outline) -> list[Piece]:
+def _of_prose(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """The title of a document and its first sentence."""
     heads = [symbol for symbol in facts.symbols if symbol.kind == Kind.HEADING]
     title = heads[0] if heads and heads[0].parent < 0 and heads[0].start_line < 40 else None
@@ -94,7 +94,7 @@ def _of_prose(index: Index, file: File, facts: Outline) -> list[Piece]:
     return found
 
 
-def _by_facts(index: Index, file: File, facts: Outline) -> list[Piece]:
+def _by_facts(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """What it does, by what it defines; nothing where it defines nothing."""
     if file.language in _KEYED or file.language in ("dockerfile", "cmake", "make", "starlark"):
         return settings(index, file, facts)
@@ -107,7 +107,7 @@ def _by_facts(index: Index, file: File, facts: Outline) -> list[Piece]:
     return defines(index, file, facts) or implements(file, facts)
 
 
-def _by_form(index: Index, file: File, facts: Outline) -> list[Piece]:
+def _by_form(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """What kind of file it is, how long, how it begins, and who names it."""
     found: list[Piece] = [f"{file.type}, {counted(file.lines, 'line')}"]
     if facts.imports and file.language not in _PROSE:
@@ -129,7 +129,7 @@ def _users(index: Index, path: str) -> list[str]:
     return sorted(map(index.path_of_base, index.neighbours.users.get(index.base_of(path), ())))
 
 
-def _brings_in(index: Index, file: File, facts: Outline) -> list[Piece]:
+def _brings_in(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """What a file brings in that defines nothing itself."""
     modules = list(dict.fromkeys(row.module for row in facts.imports if row.module))
     if not modules:

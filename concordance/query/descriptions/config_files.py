@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concordance.base.blocks import Cite, Mono, Piece, Ref, To, counted, listed
 from concordance.base.model import File, Kind
 from concordance.extract.engine import language_of
-from concordance.facts.codec import Defined, Outline
+from concordance.facts.codec import FileOutline, SymbolHead
 from concordance.query.descriptions.quotations import is_statement, spoken
 from concordance.query.index.repository import Index
 
@@ -20,9 +20,9 @@ _SHOWN = 3
 _DESCRIBED = frozenset(("description", "about", "summary"))
 
 
-def settings(index: Index, file: File, facts: Outline) -> list[Piece]:
+def settings(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """What a file of settings or of a build is for; nothing where it has no keys and no targets."""
-    way: Callable[[File, Outline], list[Piece]]
+    way: Callable[[File, FileOutline], list[Piece]]
     if file.language == "cmake":
         way = _cmake
     elif file.language in ("make", "starlark", "dockerfile"):
@@ -32,21 +32,21 @@ def settings(index: Index, file: File, facts: Outline) -> list[Piece]:
     return way(file, facts)
 
 
-def _top(facts: Outline, *kinds: str) -> list[Defined]:
+def _top(facts: FileOutline, *kinds: str) -> list[SymbolHead]:
     return [symbol for symbol in facts.symbols if symbol.parent < 0 and (not kinds or symbol.kind in kinds)]
 
 
-def _below(facts: Outline, name: str) -> list[Defined]:
+def _below(facts: FileOutline, name: str) -> list[SymbolHead]:
     """The keys below a key of the top."""
     place = next((n for n, s in enumerate(facts.symbols) if s.parent < 0 and s.name == name), -1)
     return [symbol for symbol in facts.symbols if symbol.parent == place] if place >= 0 else []
 
 
-def _value(symbol: Defined) -> str:
+def _value(symbol: SymbolHead) -> str:
     return symbol.signature.partition(" = ")[2].strip().strip("\"'")
 
 
-def _names(path: str, symbols: list[Defined], shown: int = _SHOWN) -> list[Piece]:
+def _names(path: str, symbols: list[SymbolHead], shown: int = _SHOWN) -> list[Piece]:
     """Names in a row: all of few, the first of many and how many more there are."""
     distinct = list({symbol.name: symbol for symbol in symbols}.values())
     few = distinct[: shown + (len(distinct) == shown + 1)]
@@ -58,11 +58,11 @@ def _names(path: str, symbols: list[Defined], shown: int = _SHOWN) -> list[Piece
 # --- YAML, JSON, TOML, INI
 
 
-def _jobs(facts: Outline) -> bool:
+def _jobs(facts: FileOutline) -> bool:
     return bool(_below(facts, "jobs"))
 
 
-def _workflow(file: File, facts: Outline) -> list[Piece]:
+def _workflow(file: File, facts: FileOutline) -> list[Piece]:
     """A workflow: its name, when it runs, its jobs."""
     jobs = _below(facts, "jobs")
     named = next((s for s in _top(facts) if s.name == "name" and _value(s)), None)
@@ -78,7 +78,7 @@ def _workflow(file: File, facts: Outline) -> list[Piece]:
     return [*found, f": the job{'s' if len(jobs) > 1 else ''} ", *_names(file.path, jobs)]
 
 
-def _keys(file: File, facts: Outline) -> list[Piece]:
+def _keys(file: File, facts: FileOutline) -> list[Piece]:
     """Settings or data: what they call their description, else their keys."""
     top = _top(facts)
     for symbol in [*top, *_below(facts, "project"), *_below(facts, "package"), *_below(facts, "metadata")]:
@@ -97,7 +97,7 @@ def _keys(file: File, facts: Outline) -> list[Piece]:
 # --- builds
 
 
-def _cmake(file: File, facts: Outline) -> list[Piece]:
+def _cmake(file: File, facts: FileOutline) -> list[Piece]:
     """What a CMake file makes, defines, adds or sets."""
     parts: list[list[Piece]] = []
     targets = _top(facts, Kind.TARGET)
@@ -119,7 +119,7 @@ def _cmake(file: File, facts: Outline) -> list[Piece]:
     return _joined(parts[:3])
 
 
-def _targets(file: File, facts: Outline) -> list[Piece]:
+def _targets(file: File, facts: FileOutline) -> list[Piece]:
     """What a Make, Bazel, Buck or Docker file makes and defines."""
     parts: list[list[Piece]] = []
     targets = [s for s in facts.symbols if s.kind == Kind.TARGET]

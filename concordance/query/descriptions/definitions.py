@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from concordance.base.blocks import Mono, Piece, Ref, To, counted, listed
 from concordance.base.model import File, Kind
-from concordance.facts.codec import Defined, Outline
+from concordance.facts.codec import FileOutline, SymbolHead
 from concordance.facts.store_delta import Aspect
 from concordance.query.answers import clean, separator_of
 from concordance.query.index.repository import Index
@@ -37,7 +37,7 @@ _SCRIPTS = frozenset(("shell", "make"))
 _C = frozenset(("c", "cpp", "cuda", "objc", "objcpp"))
 
 
-def outer(facts: Outline) -> list[tuple[int, Defined]]:
+def outer(facts: FileOutline) -> list[tuple[int, SymbolHead]]:
     """The definitions that stand in nothing but namespaces, with their places."""
     symbols = facts.symbols
     return [
@@ -46,7 +46,7 @@ def outer(facts: Outline) -> list[tuple[int, Defined]]:
     ]  # fmt: skip
 
 
-def _is_open(symbols: Sequence[Defined], place: int) -> bool:
+def _is_open(symbols: Sequence[SymbolHead], place: int) -> bool:
     while place >= 0:
         if symbols[place].kind not in _OPEN:
             return False
@@ -54,12 +54,12 @@ def _is_open(symbols: Sequence[Defined], place: int) -> bool:
     return True
 
 
-def _is_switch(symbol: Defined) -> bool:
+def _is_switch(symbol: SymbolHead) -> bool:
     """Whether a macro stands for nothing: it guards a header, or tells another what to leave out."""
     return symbol.kind == Kind.MACRO and not symbol.signature.partition(symbol.name)[2].strip()
 
 
-def told(index: Index, file: File, facts: Outline) -> list[tuple[int, Defined]]:
+def told(index: Index, file: File, facts: FileOutline) -> list[tuple[int, SymbolHead]]:
     """The definitions worth naming, those most used by others first: the public ones, or where there are none, all."""
     base = index.base_of(file.path)
     rows = [
@@ -75,7 +75,7 @@ def told(index: Index, file: File, facts: Outline) -> list[tuple[int, Defined]]:
     return sorted(rows, key=lambda row: (-uses[row[0]], row[0]))
 
 
-def main_definition(index: Index, file: File, facts: Outline) -> Defined | None:
+def main_definition(index: Index, file: File, facts: FileOutline) -> SymbolHead | None:
     """The definition that a file is there for: of the file's name, or the only public one of its weight."""
     rows = [symbol for _, symbol in told(index, file, facts) if symbol.kind in _WHOLE and symbol.public]
     if not rows:
@@ -94,11 +94,11 @@ def _letters(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def groups_of(rows: Sequence[tuple[int, Defined]]) -> list[tuple[str, str, list[Defined]]]:
+def groups_of(rows: Sequence[tuple[int, SymbolHead]]) -> list[tuple[str, str, list[SymbolHead]]]:
     """Definitions by what they are, each name once, in the order in which they are told."""
     found = []
     for kinds, one, many in _GROUPS:
-        names: dict[str, Defined] = {}
+        names: dict[str, SymbolHead] = {}
         for _, symbol in rows:
             if symbol.kind in kinds:
                 names.setdefault(symbol.name, symbol)
@@ -107,7 +107,7 @@ def groups_of(rows: Sequence[tuple[int, Defined]]) -> list[tuple[str, str, list[
     return found
 
 
-def defines(index: Index, file: File, facts: Outline) -> list[Piece]:
+def defines(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """What it defines, or hands on from elsewhere; nothing where it does neither."""
     groups = groups_of(told(index, file, facts))
     heavy = [group for group in groups if group[0] not in ("constant", "variable")]
@@ -133,7 +133,7 @@ def defines(index: Index, file: File, facts: Outline) -> list[Piece]:
     return found
 
 
-def _named(path: str, one: str, many: str, symbols: Sequence[Defined], shown: int) -> list[Piece]:
+def _named(path: str, one: str, many: str, symbols: Sequence[SymbolHead], shown: int) -> list[Piece]:
     """`the classes A, B and 3 more`; `5 functions` where none is shown."""
     if not shown:
         return [counted(len(symbols), one, many)]
@@ -142,7 +142,7 @@ def _named(path: str, one: str, many: str, symbols: Sequence[Defined], shown: in
     return [f"the {one if len(symbols) == 1 else many} ", *listed([*names, *([f"{left:,} more"] if left else [])])]
 
 
-def implements(file: File, facts: Outline) -> list[Piece]:
+def implements(file: File, facts: FileOutline) -> list[Piece]:
     """The methods that it defines for classes that are declared elsewhere."""
     own = {symbol.key for symbol in facts.symbols if symbol.kind not in (Kind.METHOD, Kind.FUNCTION, Kind.FIELD)}
     rows = [s for _, s in outer(facts) if s.kind == Kind.METHOD and not s.declaration]
@@ -163,7 +163,7 @@ def implements(file: File, facts: Outline) -> list[Piece]:
     return ["implements ", *pieces]
 
 
-def _declares(file: File, declared: Sequence[Defined]) -> list[Piece]:
+def _declares(file: File, declared: Sequence[SymbolHead]) -> list[Piece]:
     """What it only declares; that a class is named ahead says little, where there is anything else."""
     groups = groups_of([(0, symbol) for symbol in declared if symbol.kind == Kind.FUNCTION])
     groups = groups or groups_of([(0, symbol) for symbol in declared])
@@ -180,7 +180,7 @@ def speaks_for_folder(path: str) -> bool:
     return path.rpartition("/")[2].partition(".")[0] in ("__init__", "index", "mod", "lib")
 
 
-def hands_on(index: Index, file: File, facts: Outline) -> list[Piece]:
+def hands_on(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """What a file offers that others define: the names that it brings in from files of the repository."""
     if file.language not in ("python", "javascript", "typescript", "rust"):
         return []

@@ -26,7 +26,7 @@ _ATX = re.compile(r"\s{0,3}#{1,6}\s")
 _RULE = re.compile(r"([=~^#*+\"'`_-])\1{2,}\s*\Z")
 
 
-class Opening(NamedTuple):
+class DocumentOpening(NamedTuple):
     """The first words of a document."""
 
     path: str
@@ -44,7 +44,7 @@ class Opening(NamedTuple):
         return Cite(self.path, self.first, self.last)
 
 
-def opening(index: Index, path: str) -> Opening | None:
+def opening(index: Index, path: str) -> DocumentOpening | None:
     """The first paragraphs of a document, or of what a source file says of itself; None where it says nothing."""
     file = ledger(index).files[path]
     if file.language in ("markdown", "rst", "text"):
@@ -55,7 +55,7 @@ def opening(index: Index, path: str) -> Opening | None:
         return None
     short = _shortened(words)
     first, last = lines_of(index, path, short)
-    return Opening(path, short, first, last, file.language)
+    return DocumentOpening(path, short, first, last, file.language)
 
 
 def _shortened(words: str) -> str:
@@ -68,7 +68,7 @@ def _shortened(words: str) -> str:
     return found
 
 
-def _of_document(path: str, text: str, language: str) -> Opening | None:
+def _of_document(path: str, text: str, language: str) -> DocumentOpening | None:
     lines = text.split("\n")
     kept: list[str] = []
     first = last = 0
@@ -87,7 +87,9 @@ def _of_document(path: str, text: str, language: str) -> Opening | None:
         kept.append(words)
         first, last = first or number, number + len(paragraph) - 1
     return (
-        Opening(path, "\n\n".join(kept), first, last, "markdown" if language == "text" else language) if kept else None
+        DocumentOpening(path, "\n\n".join(kept), first, last, "markdown" if language == "text" else language)
+        if kept
+        else None
     )
 
 

@@ -15,7 +15,7 @@ from concordance.facts.store_delta import Aspect
 from concordance.query.descriptions.quotations import first_sentence, is_statement, spoken
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import Looked, lasting
+from concordance.query.index.updates.reads import RecordedTable, lasting
 
 GUIDES = re.compile(
     r"(?:^|/)(?:readme|contributing|architecture|hacking|develop\w*|structure|overview|layout|index|guide|codebase\w*)"
@@ -49,7 +49,7 @@ def entries(index: Index) -> Mapping[str, tuple[str, int, int, str]]:
             rank = (-home.count("/") - bool(home) if is_above else 1, guide)
             if path not in found or rank < found[path][0]:
                 found[path] = (rank, (guide, first, last, words))
-    return Looked(index.reads, "entry", {path: row for path, (_, row) in found.items()})
+    return RecordedTable(index.reads, "entry", {path: row for path, (_, row) in found.items()})
 
 
 def _above(path: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from collections import Counter
 
 from concordance.base.blocks import Mono, Piece, Ref, To, counted, listed
 from concordance.base.model import Category, File, Kind
-from concordance.facts.codec import Outline
+from concordance.facts.codec import FileOutline
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.search.related_files import stem_of
@@ -22,7 +22,7 @@ _ABOUT = frozenset((Category.SOURCE, Category.GENERATED, Category.BUILD))
 _STANDS_OUT = 1.2  # how much one is used by a test, against how many use it
 
 
-def tests(index: Index, file: File, facts: Outline) -> list[Piece]:
+def tests(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """What a file tests; nothing where no test stands in it."""
     number = ledger(index).tests[file.path]
     if not number:
@@ -38,7 +38,7 @@ def tests(index: Index, file: File, facts: Outline) -> list[Piece]:
     return [*found, *([", of " if is_named else ", using ", Ref(To.FILE, about)] if about else [])]
 
 
-def _suites(facts: Outline) -> list[str]:
+def _suites(facts: FileOutline) -> list[str]:
     """The classes that hold tests, with their keys, or the suites of macros; the largest first."""
     inside: Counter[int] = Counter(
         s.parent for s in facts.symbols if s.kind == Kind.METHOD and s.name.startswith("test")

@@ -14,8 +14,8 @@ from concordance.base.blocks import Ref, To
 from concordance.base.model import RUN, TYPES, Category
 from concordance.query.answers import full_name
 from concordance.query.diff.comparison import Comparison
-from concordance.query.diff.rows import Row, Symbols
-from concordance.query.diff.symbols import Part
+from concordance.query.diff.rows import ChangeRow, SymbolChanges
+from concordance.query.diff.symbols import ComparableSymbol
 from concordance.query.index.reachability import command, places, reached, reasons
 from concordance.query.index.repository import Index
 
@@ -28,14 +28,14 @@ _REASONS = 4  # that are said of one page
 _SHARE = 0.25  # of what its files weigh, that a folder's page does
 
 
-class Store:
+class BothSides:
     """Definitions of both sides in the store of the work tree."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
         self._keys: dict[str, dict[str, int]] = {}
 
-    def ids(self, parts: Iterable[Part | None]) -> list[int]:
+    def ids(self, parts: Iterable[ComparableSymbol | None]) -> list[int]:
         """The ids that definitions have in the store: of one on both sides, of the first that is there."""
         for part in parts:
             found = self._by_key(part.path).get(part.key) if part is not None else None
@@ -49,28 +49,31 @@ class Store:
         return self._keys[path]
 
 
-class Tests(NamedTuple):
+class AffectedTests(NamedTuple):
     """Tests that were changed, and tests that may run what was."""
 
-    touched: list[Row]
-    may_run: list[Row]
+    touched: list[ChangeRow]
+    may_run: list[ChangeRow]
     note: str
 
 
-def tests(index: Index, comparison: Comparison, symbols: Symbols) -> Tests:
+def tests(index: Index, comparison: Comparison, symbols: SymbolChanges) -> AffectedTests:
     """The tests of a change, nearest first."""
     touched = [
-        Row("changed", "test", one.after.path, one.after.qualified, {"line": one.before.line}, {"line": one.after.line},
+        ChangeRow("changed", "test", one.after.path, one.after.qualified, {"line": one.before.line}, {"line":
+        one.after.line},
             ", ".join(one.what) or "moved or renamed")
         for one in symbols.changed if one.after.test
     ]  # fmt: skip
     touched += [
-        Row("added", "test", one.path, one.qualified, None, {"line": one.line}) for one in symbols.added if one.test
+        ChangeRow("added", "test", one.path, one.qualified, None, {"line": one.line})
+        for one in symbols.added
+        if one.test
     ]
     touched += [
-        Row("removed", "test", one.path, one.qualified, {"line": one.line}) for one in symbols.removed if one.test
+        ChangeRow("removed", "test", one.path, one.qualified, {"line": one.line}) for one in symbols.removed if one.test
     ]
-    store = Store(index)
+    store = BothSides(index)
     starts: dict[int, None] = {}
     for one in symbols.changed:
         if set(one.what) != {"doc"} and one.after.kind in _RUN and not one.after.test:
@@ -87,15 +90,15 @@ def tests(index: Index, comparison: Comparison, symbols: Symbols) -> Tests:
         name = full_name(place) if place.name else ""
         if (place.path, name) not in own:
             after = {"line": place.line, "run": command(index, place), "steps": row.steps}
-            rows.append(Row("may run", "test", place.path, name, None, after, why))
+            rows.append(ChangeRow("may run", "test", place.path, name, None, after, why))
     note = "" if walk.whole else f"the search ended after {_EDGES:,} uses: tests farther away are left out"
-    return Tests(sorted(touched, key=lambda row: (row.path, row.qualified)), rows, note)
+    return AffectedTests(sorted(touched, key=lambda row: (row.path, row.qualified)), rows, note)
 
 
 # --- pages
 
 
-class Reread:
+class AffectedPages:
     """Collects how much each page is affected, and why."""
 
     def __init__(self) -> None:
@@ -130,10 +133,14 @@ def _times(why: str, count: int) -> str:
 
 
 def pages(
-    index: Index, comparison: Comparison, files: Sequence[Row], symbols: Symbols, folders: Sequence[Row]
+    index: Index,
+    comparison: Comparison,
+    files: Sequence[ChangeRow],
+    symbols: SymbolChanges,
+    folders: Sequence[ChangeRow],
 ) -> list[tuple[Ref, str]]:
     """The pages to read again: of files that changed, of who uses what changed, and of the folders around."""
-    found = Reread()
+    found = AffectedPages()
     after = comparison.sides[1].entries
     there = _folders(after)
     weights: Counter[str] = Counter()
@@ -167,7 +174,7 @@ _SAID = {"removed": "definition removed", "added": "definition added", "signatur
          "body": "body changed", "doc": "documentation changed"}  # fmt: skip
 
 
-def _own(row: Row) -> str:
+def _own(row: ChangeRow) -> str:
     return row.why or "the text changed"
 
 
@@ -189,9 +196,9 @@ def _folders(paths: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _users(index: Index, comparison: Comparison, symbols: Symbols, found: Reread) -> None:
+def _users(index: Index, comparison: Comparison, symbols: SymbolChanges, found: AffectedPages) -> None:
     """Adds the pages of who uses what looks otherwise now."""
-    store, after = Store(index), comparison.sides[1].entries
+    store, after = BothSides(index), comparison.sides[1].entries
     seen: list[tuple[list[int], str, str, str]] = []
     moved = {(row.path, row.qualified): row.change for row in symbols.rows if row.change in ("moved", "renamed")}
     for one in symbols.changed:

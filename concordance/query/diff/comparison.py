@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from concordance.base.config import Roots
-from concordance.base.model import Entry, File, Finding, Import
+from concordance.base.model import File, Finding, Import, ListedFile
 from concordance.collect.revisions import Side
-from concordance.query.diff.moves import Gone
-from concordance.query.diff.symbol_pairs import Changed
+from concordance.query.diff.moves import RemovedSymbols
+from concordance.query.diff.symbol_pairs import ChangedSymbol
 
 
-class Read(NamedTuple):
+class ReadFile(NamedTuple):
     """One file of one side, without its symbols."""
 
     file: File
@@ -25,10 +25,10 @@ class Read(NamedTuple):
 class FilePair(NamedTuple):
     """A file before and after: on both sides, or on one alone."""
 
-    before: Read | None
-    after: Read | None
-    changed: list[Changed]
-    gone: Gone
+    before: ReadFile | None
+    after: ReadFile | None
+    changed: list[ChangedSymbol]
+    gone: RemovedSymbols
     outside: bool  # whether code differs that stands in no definition
 
 
@@ -46,10 +46,10 @@ class Comparison(NamedTuple):
     here: Side  # the work tree
     pairs: list[FilePair]  # the files that differ
     renamed: dict[str, str]  # files that have another path: before and after
-    beside: dict[str, Read]  # files that are the same on both sides, but not as in the store
+    beside: dict[str, ReadFile]  # files that are the same on both sides, but not as in the store
     settled: frozenset[str]  # files that are the same on both sides and as in the store
     unread: list[Unread]
     ruff_problem: str
     slim: bool  # whether there is so much of one side only that moved text must be the same to be found
-    data: Callable[[int, Entry], bytes]  # the bytes of a file of a side
+    data: Callable[[int, ListedFile], bytes]  # the bytes of a file of a side
     roots: Roots

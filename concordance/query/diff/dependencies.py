@@ -21,7 +21,7 @@ from concordance.base.model import File, Import, Origin, Scope, Target
 from concordance.link.implicit_runs import BY_FILE
 from concordance.link.paths.tree import Tree
 from concordance.passes.cycles import components
-from concordance.query.diff.comparison import Comparison, Read
+from concordance.query.diff.comparison import Comparison, ReadFile
 from concordance.query.index.repository import Index
 
 _LANGUAGES = "concordance.link.languages"
@@ -104,7 +104,7 @@ class Resolver:
         return package
 
 
-class Named:
+class ImportNameFilter:
     """Whether imports may lead to one of some files, by how these are named."""
 
     def __init__(self, paths: Iterable[str]) -> None:
@@ -149,14 +149,14 @@ def waits(one: Import, scopes: tuple[Scope, ...]) -> bool:
     return False
 
 
-class Web(NamedTuple):
+class DependencyGraph(NamedTuple):
     """Who needs whom on one side."""
 
     files: dict[str, dict[str, Need]]  # of the files that were looked at
     loads: dict[str, list[str]]  # of all files: which they need when they are loaded
 
 
-class Turned(NamedTuple):
+class DependencyChange(NamedTuple):
     """A dependency or a cycle that came or went."""
 
     gained: bool
@@ -173,7 +173,7 @@ def loads_of(needs: Mapping[str, Need], language: str, path: str) -> list[str]:
     return [target for target, need in needs.items() if not need.waits]
 
 
-def files_turned(before: Web, after: Web, renamed: Mapping[str, str]) -> list[Turned]:
+def files_turned(before: DependencyGraph, after: DependencyGraph, renamed: Mapping[str, str]) -> list[DependencyChange]:
     """Dependencies between files; one that only follows a file to its new name is none."""
     old = {
         (renamed.get(user, user), renamed.get(target, target)): (need, (user, target))
@@ -181,10 +181,10 @@ def files_turned(before: Web, after: Web, renamed: Mapping[str, str]) -> list[Tu
     }  # fmt: skip
     new = {(user, target): need for user, needs in after.files.items() for target, need in needs.items()}
     come = sorted(new.keys() - old.keys())
-    found = [Turned(True, edge, (), new[edge].line, _waiting(new[edge])) for edge in come]
+    found = [DependencyChange(True, edge, (), new[edge].line, _waiting(new[edge])) for edge in come]
     for edge in sorted(old.keys() - new.keys()):
         need, names = old[edge]
-        found.append(Turned(False, names, (), need.line, _waiting(need)))
+        found.append(DependencyChange(False, names, (), need.line, _waiting(need)))
     return found
 
 
@@ -192,7 +192,9 @@ def _waiting(need: Need) -> str:
     return "imported where it is used" if need.waits else ""
 
 
-def folders_turned(before: Web, after: Web, renamed: Mapping[str, str]) -> list[Turned]:
+def folders_turned(
+    before: DependencyGraph, after: DependencyGraph, renamed: Mapping[str, str]
+) -> list[DependencyChange]:
     """Dependencies between folders, by what files need when they are loaded, with the files that make them."""
     old, new = _folders(before, renamed), _folders(after, {})
     found = []
@@ -200,11 +202,11 @@ def folders_turned(before: Web, after: Web, renamed: Mapping[str, str]) -> list[
         for edge in sorted(here.keys() - there.keys()):
             pairs = here[edge]
             more = f" and {len(pairs) - 1:,} more" if len(pairs) > 1 else ""
-            found.append(Turned(gained, edge, (), 0, f"{pairs[0][0]} → {pairs[0][1]}{more}"))
+            found.append(DependencyChange(gained, edge, (), 0, f"{pairs[0][0]} → {pairs[0][1]}{more}"))
     return found
 
 
-def _folders(web: Web, renamed: Mapping[str, str]) -> dict[Edge, list[Edge]]:
+def _folders(web: DependencyGraph, renamed: Mapping[str, str]) -> dict[Edge, list[Edge]]:
     found: dict[Edge, list[Edge]] = {}
     for user, targets in web.loads.items():
         home = renamed.get(user, user).rpartition("/")[0]
@@ -215,7 +217,9 @@ def _folders(web: Web, renamed: Mapping[str, str]) -> dict[Edge, list[Edge]]:
     return found
 
 
-def cycles_turned(before: Web, after: Web, renamed: Mapping[str, str]) -> list[Turned]:
+def cycles_turned(
+    before: DependencyGraph, after: DependencyGraph, renamed: Mapping[str, str]
+) -> list[DependencyChange]:
     """Cycles that came, grew, shrank or went."""
     old = [tuple(sorted(renamed.get(path, path) for path in ring)) for ring in _rings(before)]
     new = _rings(after)
@@ -228,20 +232,20 @@ def cycles_turned(before: Web, after: Web, renamed: Mapping[str, str]) -> list[T
         parents = [one for one in left if len(set(one) & set(ring)) > 1]
         joined = sorted(set(ring) - {path for one in parents for path in one})
         if not parents:
-            found.append(Turned(True, ring, (), 0, f"{len(ring):,} files need one another now"))
+            found.append(DependencyChange(True, ring, (), 0, f"{len(ring):,} files need one another now"))
         elif joined or len(parents) > 1:
             was = tuple(sorted({path for one in parents for path in one}))
             said = f"joined by {_some(joined)}" if joined else f"{len(parents)} cycles became one"
-            found.append(Turned(True, ring, was, 0, said))
+            found.append(DependencyChange(True, ring, was, 0, said))
     for ring in left:
         rest = {path for one in new for path in one}
         freed = [path for path in ring if path not in rest]
         heirs = [one for one in new if len(set(one) & set(ring)) > 1]
         if not heirs:
-            found.append(Turned(False, (), ring, 0, f"{len(ring):,} files no longer need one another"))
+            found.append(DependencyChange(False, (), ring, 0, f"{len(ring):,} files no longer need one another"))
         elif freed or len(heirs) > 1:
             said = f"left by {_some(freed)}" if freed else f"fell apart into {len(heirs)} cycles"
-            found.append(Turned(False, tuple(sorted({path for one in heirs for path in one})), ring, 0, said))
+            found.append(DependencyChange(False, tuple(sorted({path for one in heirs for path in one})), ring, 0, said))
     return found
 
 
@@ -249,7 +253,7 @@ def _some(paths: Sequence[str]) -> str:
     return ", ".join(paths[:3]) + (f" and {len(paths) - 3:,} more" if len(paths) > 3 else "")
 
 
-def _rings(web: Web) -> list[tuple[str, ...]]:
+def _rings(web: DependencyGraph) -> list[tuple[str, ...]]:
     names = sorted(web.loads.keys() | {target for targets in web.loads.values() for target in targets})
     number = {path: place for place, path in enumerate(names)}
     edges = [(number[user], number[target]) for user, targets in web.loads.items() for target in targets]
@@ -260,28 +264,28 @@ def _rings(web: Web) -> list[tuple[str, ...]]:
 # ---
 # The dependencies of both sides, as far as they can differ.
 #
-# In: a `Comparison` and the store. Out: for each side a `Web`. The files that differ are resolved on their own side;
-# a file that is the same on both is resolved on both where an import of it names, by some word, a file that came,
-# went or moved: it may lead elsewhere now. What all others need is as the store says.
+# In: a `Comparison` and the store. Out: for each side a `DependencyGraph`. The files that differ are resolved on their
+# own side; a file that is the same on both is resolved on both where an import of it names, by some word, a file that
+# came, went or moved: it may lead elsewhere now. What all others need is as the store says.
 
 
-class Depends:
+class DependencySides:
     """Both sides of one comparison."""
 
     def __init__(self, index: Index, comparison: Comparison) -> None:
         self._index, self._comparison = index, comparison
-        self._named = Named(path for pair in comparison.pairs for path in _moved(pair.before, pair.after))
+        self._named = ImportNameFilter(path for pair in comparison.pairs for path in _moved(pair.before, pair.after))
         self._unsure = {
             path for path, read in comparison.beside.items() if any(self._named.by(one) for one, _ in read.imports)
         }
 
-    def webs(self) -> tuple[Web, Web]:
+    def webs(self) -> tuple[DependencyGraph, DependencyGraph]:
         """Who needs whom before and after."""
         resolvers = [self._resolver(side, self._ledger(side)) for side in (0, 1)]
         before, after = self._webs(resolvers, self._doubtful())
         return before, after
 
-    def _read(self, side: int) -> dict[str, Read]:
+    def _read(self, side: int) -> dict[str, ReadFile]:
         pairs = self._comparison.pairs
         found = {read.file.path: read for pair in pairs if (read := pair.after if side else pair.before) is not None}
         return {**self._comparison.beside, **found}
@@ -310,7 +314,7 @@ class Depends:
 
         return Resolver(SideTree(self._index.root, ledger.values(), compared.roots, other))
 
-    def _webs(self, resolvers: Sequence[Resolver], doubtful: dict[str, Imports]) -> list[Web]:
+    def _webs(self, resolvers: Sequence[Resolver], doubtful: dict[str, Imports]) -> list[DependencyGraph]:
         """Both sides. Of a file that is the same on both, only the imports that may lead elsewhere were resolved: what
         they lead to takes the place of what the store says of them."""
         stored, beside, settled = self._index.loads.needs, self._comparison.beside, self._comparison.settled
@@ -334,7 +338,7 @@ class Depends:
                 loads[path] = loads_of(needs, read.file.language, path)
                 if path not in beside or path in self._unsure:
                     files[path] = needs
-            webs.append(Web(files, loads))
+            webs.append(DependencyGraph(files, loads))
         return webs
 
     def _doubtful(self) -> dict[str, Imports]:
@@ -352,7 +356,7 @@ class Depends:
         return found
 
 
-def _moved(before: Read | None, after: Read | None) -> list[str]:
+def _moved(before: ReadFile | None, after: ReadFile | None) -> list[str]:
     """The paths of a file that is no longer, or only now, where it is."""
     if before is not None and after is not None and before.file.path == after.file.path:
         return []

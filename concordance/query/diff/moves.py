@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from concordance.base.model import KINDS, RUN, TYPES, Kind
 from concordance.query.diff.symbol_pairs import paired
-from concordance.query.diff.symbols import VALUES, Part, bare
+from concordance.query.diff.symbols import VALUES, ComparableSymbol, bare
 
 _LEAST = 0.5  # the share of lines in common, as git has it
 _COMMON = 20  # files that have a line, above which it tells nothing
@@ -31,24 +31,24 @@ _TELLING = 10  # characters of a value that is not any value
 _MEMBERS = 3  # that two classes have in common, at least
 
 
-class Gone(NamedTuple):
+class RemovedSymbols(NamedTuple):
     """Symbols of which the other side has none in their place."""
 
-    removed: list[Part]
-    added: list[Part]
+    removed: list[ComparableSymbol]
+    added: list[ComparableSymbol]
 
 
-class Elsewhere(NamedTuple):
+class MovedSymbols(NamedTuple):
     """What became of them."""
 
-    moved: list[tuple[Part, Part]]
-    renamed: list[tuple[Part, Part]]
-    inside: list[tuple[Part, Part]]  # pairs in what moved or was renamed
-    removed: list[Part]
-    added: list[Part]
+    moved: list[tuple[ComparableSymbol, ComparableSymbol]]
+    renamed: list[tuple[ComparableSymbol, ComparableSymbol]]
+    inside: list[tuple[ComparableSymbol, ComparableSymbol]]  # pairs in what moved or was renamed
+    removed: list[ComparableSymbol]
+    added: list[ComparableSymbol]
 
 
-def elsewhere(gone: Sequence[Gone], files: dict[str, str]) -> Elsewhere:
+def elsewhere(gone: Sequence[RemovedSymbols], files: dict[str, str]) -> MovedSymbols:
     """Finds them; `files` has for each path before the path after."""
     pools = _Pools(gone, files)
     pools.rename(sure=True)
@@ -56,21 +56,21 @@ def elsewhere(gone: Sequence[Gone], files: dict[str, str]) -> Elsewhere:
         pools.move(kinds)
         pools.rename(sure=False, kinds=kinds)
     pools.rename_elsewhere()
-    return Elsewhere(
+    return MovedSymbols(
         pools.moved, pools.renamed, pools.inside, sorted(pools.removed.values(), key=_order),
         sorted(pools.added.values(), key=_order),
     )  # fmt: skip
 
 
-def _order(part: Part) -> tuple[str, int]:
+def _order(part: ComparableSymbol) -> tuple[str, int]:
     return part.path, part.place
 
 
-def _at(part: Part) -> tuple[str, int]:
+def _at(part: ComparableSymbol) -> tuple[str, int]:
     return part.path, part.place
 
 
-def _group(part: Part) -> int:
+def _group(part: ComparableSymbol) -> int:
     return next(
         (n for n, kinds in enumerate(_GROUPS) if part.kind in kinds), len(_GROUPS) + KINDS.index(Kind(part.kind))
     )
@@ -79,17 +79,19 @@ def _group(part: Part) -> int:
 class _Pools:
     """What is left on both sides."""
 
-    def __init__(self, gone: Sequence[Gone], files: dict[str, str]) -> None:
+    def __init__(self, gone: Sequence[RemovedSymbols], files: dict[str, str]) -> None:
         self.removed = {_at(part): part for one in gone for part in one.removed}
         self.added = {_at(part): part for one in gone for part in one.added}
         self._files = files
         self._old = _by_parent(self.removed.values())
         self._new = _by_parent(self.added.values())
-        self.moved: list[tuple[Part, Part]] = []
-        self.renamed: list[tuple[Part, Part]] = []
-        self.inside: list[tuple[Part, Part]] = []
+        self.moved: list[tuple[ComparableSymbol, ComparableSymbol]] = []
+        self.renamed: list[tuple[ComparableSymbol, ComparableSymbol]] = []
+        self.inside: list[tuple[ComparableSymbol, ComparableSymbol]] = []
 
-    def _join(self, before: Part, after: Part, into: list[tuple[Part, Part]]) -> None:
+    def _join(
+        self, before: ComparableSymbol, after: ComparableSymbol, into: list[tuple[ComparableSymbol, ComparableSymbol]]
+    ) -> None:
         """Takes a pair, and pairs what is in it."""
         into.append((before, after))
         del self.removed[_at(before)], self.added[_at(after)]
@@ -105,8 +107,8 @@ class _Pools:
 
     def move(self, kinds: frozenset[Kind]) -> None:
         """Joins what has the same name elsewhere, containers before what is in them."""
-        by_name: dict[tuple[str, int], list[Part]] = {}
-        by_shape: dict[tuple[str, int, int], list[Part]] = {}
+        by_name: dict[tuple[str, int], list[ComparableSymbol]] = {}
+        by_shape: dict[tuple[str, int, int], list[ComparableSymbol]] = {}
         for part in self.added.values():
             if part.kind in kinds:
                 by_shape.setdefault((part.name, _group(part), part.shape), []).append(part)
@@ -127,7 +129,7 @@ class _Pools:
             if here in self.removed and where in self.added:
                 self._join(self.removed[here], self.added[where], self.moved)
 
-    def _moved(self, before: Part, after: Part, alone: bool) -> float:
+    def _moved(self, before: ComparableSymbol, after: ComparableSymbol, alone: bool) -> float:
         """How alike two of one name are; 0 where that is not enough."""
         same = bare(before.signature) == bare(after.signature)
         if before.kind in VALUES:
@@ -143,7 +145,7 @@ class _Pools:
 
     def rename(self, sure: bool, kinds: frozenset[Kind] = EVERY) -> None:
         """Joins what stands in the place of another; where it is to be `sure`, only what says the same."""
-        places: dict[tuple[str, str], tuple[list[Part], list[Part]]] = {}
+        places: dict[tuple[str, str], tuple[list[ComparableSymbol], list[ComparableSymbol]]] = {}
         for part in self.removed.values():
             if part.kind not in kinds:
                 continue
@@ -165,7 +167,9 @@ class _Pools:
             if _at(one) in self.removed and _at(other) in self.added:
                 self._join(one, other, self.renamed)
 
-    def _alike(self, before: list[Part], after: list[Part], sure: bool) -> list[tuple[Part, Part]]:
+    def _alike(
+        self, before: list[ComparableSymbol], after: list[ComparableSymbol], sure: bool
+    ) -> list[tuple[ComparableSymbol, ComparableSymbol]]:
         if sure:
             return _same_shape(before, after)
         if not before or len(before) * len(after) > _MOST:
@@ -183,7 +187,7 @@ class _Pools:
             if -score >= _RENAMED and rivals[0, n] == 1 and rivals[1, m] == 1
         ]  # fmt: skip
 
-    def _likeness(self, before: Part, after: Part) -> float:
+    def _likeness(self, before: ComparableSymbol, after: ComparableSymbol) -> float:
         """How alike two of one place are: by their text, or, of classes, by the names of what is in them."""
         score = likeness(before, after)
         if before.kind in TYPES and after.kind in TYPES:
@@ -197,7 +201,9 @@ class _Pools:
         return score
 
 
-def _same_shape(before: list[Part], after: list[Part]) -> list[tuple[Part, Part]]:
+def _same_shape(
+    before: list[ComparableSymbol], after: list[ComparableSymbol]
+) -> list[tuple[ComparableSymbol, ComparableSymbol]]:
     """Those whose text is the same but for their names, where there is but one of each text, and it tells something."""
     shapes = Counter((0, part.shape) for part in before) + Counter((1, part.shape) for part in after)
     theirs = {(part.shape, _group(part)): part for part in after}
@@ -208,14 +214,14 @@ def _same_shape(before: list[Part], after: list[Part]) -> list[tuple[Part, Part]
     ]  # fmt: skip
 
 
-def _by_parent(side: Iterable[Part]) -> dict[tuple[str, int], list[Part]]:
-    found: dict[tuple[str, int], list[Part]] = {}
+def _by_parent(side: Iterable[ComparableSymbol]) -> dict[tuple[str, int], list[ComparableSymbol]]:
+    found: dict[tuple[str, int], list[ComparableSymbol]] = {}
     for part in side:
         found.setdefault((part.path, part.parent), []).append(part)
     return found
 
 
-def _inside(side: Mapping[tuple[str, int], list[Part]], around: Part) -> list[Part]:
+def _inside(side: Mapping[tuple[str, int], list[ComparableSymbol]], around: ComparableSymbol) -> list[ComparableSymbol]:
     """All that stands in a symbol; parents come before what is in them."""
     found = list(side.get(_at(around), ()))
     for part in found:
@@ -223,11 +229,11 @@ def _inside(side: Mapping[tuple[str, int], list[Part]], around: Part) -> list[Pa
     return found
 
 
-def _size(part: Part) -> int:
+def _size(part: ComparableSymbol) -> int:
     return sum(line & 255 for line in part.lines)
 
 
-def likeness(before: Part, after: Part) -> float:
+def likeness(before: ComparableSymbol, after: ComparableSymbol) -> float:
     """The share of two symbols' text that is the same, line by line."""
     return alike(before.lines, after.lines)
 

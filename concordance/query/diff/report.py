@@ -1,7 +1,8 @@
 """What changed between two revisions, as an answer: rows for programs, and a page for people.
 
-In: a `Comparison` and the store. Out: `Told`. The page says what was compared and how, then files, definitions by file,
-dependencies, cycles, tests, findings, and the pages to read again. What it folds together it counts; rows have it all.
+In: a `Comparison` and the store. Out: `DiffReport`. The page says what was compared and how, then files, definitions by
+file, dependencies, cycles, tests, findings, and the pages to read again. What it folds together it counts; rows have it
+all.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from concordance.query.answers import rank_of
 from concordance.query.diff import affected, rows
 from concordance.query.diff import dependencies as diff_dependencies
 from concordance.query.diff.comparison import Comparison
-from concordance.query.diff.dependencies import Depends
-from concordance.query.diff.rows import Row
+from concordance.query.diff.dependencies import DependencySides
+from concordance.query.diff.rows import ChangeRow
 from concordance.query.index.repository import Index
 
 _MANY = 12  # of one sort in one file, of keys and the like, that are named
@@ -42,33 +43,33 @@ _SMALL = frozenset((Kind.KEY, Kind.HEADING, Kind.LABEL, Kind.VARIABLE, Kind.CONS
 _VERBS = {"signature": "signature", "value": "value", "doc": "documentation", "body": "body"}
 
 
-class Told(NamedTuple):
+class DiffReport(NamedTuple):
     """The answer."""
 
     comparison: Comparison
-    files: list[Row]
-    symbols: list[Row]
-    dependencies: list[Row]
-    folders: list[Row]
-    cycles: list[Row]
-    touched: list[Row]
-    may_run: list[Row]
-    findings: list[Row]
+    files: list[ChangeRow]
+    symbols: list[ChangeRow]
+    dependencies: list[ChangeRow]
+    folders: list[ChangeRow]
+    cycles: list[ChangeRow]
+    touched: list[ChangeRow]
+    may_run: list[ChangeRow]
+    findings: list[ChangeRow]
     pages: list[tuple[Ref, str]]
     notes: list[str]
 
 
-def told(index: Index, comparison: Comparison) -> Told:
+def told(index: Index, comparison: Comparison) -> DiffReport:
     """Puts the answer together."""
     files, symbols = rows.files(comparison), rows.symbols(comparison)
-    before, after = Depends(index, comparison).webs()
+    before, after = DependencySides(index, comparison).webs()
     renamed = comparison.renamed
     dependencies = rows.dependencies(diff_dependencies.files_turned(before, after, renamed), comparison)
     folders = rows.turned(diff_dependencies.folders_turned(before, after, renamed), "folder dependency")
     cycles = rows.rings(diff_dependencies.cycles_turned(before, after, renamed))
     tests = affected.tests(index, comparison, symbols)
     pages = affected.pages(index, comparison, files, symbols, folders)
-    return Told(
+    return DiffReport(
         comparison, files, symbols.rows, dependencies, folders, cycles, tests.touched, tests.may_run,
         rows.findings(index, comparison), pages, _notes(comparison, tests.note),
     )  # fmt: skip
@@ -103,10 +104,10 @@ def _is_here(comparison: Comparison, side: Side) -> bool:
     )
 
 
-def all_rows(answer: Told, addresses: dict[Ref, str]) -> list[Row]:
+def all_rows(answer: DiffReport, addresses: dict[Ref, str]) -> list[ChangeRow]:
     """Every row."""
     pages = [
-        Row("re-read", "page", ref.path, addresses[ref], None, {"page": addresses[ref]}, why)
+        ChangeRow("re-read", "page", ref.path, addresses[ref], None, {"page": addresses[ref]}, why)
         for ref, why in answer.pages
     ]
     return [
@@ -118,7 +119,7 @@ def all_rows(answer: Told, addresses: dict[Ref, str]) -> list[Row]:
 # --- the page
 
 
-def page(answer: Told) -> Page:
+def page(answer: DiffReport) -> Page:
     """The answer for people."""
     one, other = answer.comparison.sides
     blocks: list[Block] = [Text([note]) for note in answer.notes]
@@ -137,9 +138,9 @@ def _section(title: str, blocks: Sequence[Block]) -> list[Block]:
     return [Heading(2, [title]), *blocks] if blocks else []
 
 
-def _summary(answer: Told) -> list[Piece]:
+def _summary(answer: DiffReport) -> list[Piece]:
     said: list[Piece] = []
-    groups: tuple[tuple[str, Iterable[Row]], ...] = (
+    groups: tuple[tuple[str, Iterable[ChangeRow]], ...] = (
         ("files", answer.files), ("definitions", answer.symbols), ("dependencies", answer.dependencies),
         ("folder dependencies", answer.folders), ("cycles", answer.cycles), ("tests", answer.touched),
         ("findings", answer.findings),
@@ -161,7 +162,7 @@ def _joined(pieces: Sequence[Piece], between: str) -> list[Piece]:
     return found
 
 
-def _files(answer: Told) -> list[Block]:
+def _files(answer: DiffReport) -> list[Block]:
     items = []
     for row in answer.files:
         if row.change == "changed" and not (row.why and row.kind != "file"):
@@ -182,15 +183,15 @@ def _cut(items: list[Item]) -> list[Block]:
     return [Items(items[:_LISTED]), *([Text([f"And {more:,} more: --json lists all."])] if more > 0 else [])]
 
 
-def _file(answer: Told, path: str) -> Piece:
+def _file(answer: DiffReport, path: str) -> Piece:
     return Ref(To.FILE, path, "", path) if path in answer.comparison.sides[1].entries else Mono(path)
 
 
 # --- definitions
 
 
-def _definitions(answer: Told) -> list[Block]:
-    by_file: dict[str, list[Row]] = {}
+def _definitions(answer: DiffReport) -> list[Block]:
+    by_file: dict[str, list[ChangeRow]] = {}
     for row in answer.symbols:
         by_file.setdefault(row.path, []).append(row)
     reads = (read for pair in answer.comparison.pairs for read in (pair.before, pair.after) if read is not None)
@@ -204,12 +205,12 @@ def _definitions(answer: Told) -> list[Block]:
     return blocks
 
 
-def _items(found: list[Row]) -> list[Item]:
+def _items(found: list[ChangeRow]) -> list[Item]:
     """The rows of one file: what is in something that was added or removed goes with it, small things together."""
     whole = {(row.change, row.qualified) for row in found if row.change in ("added", "removed")}
     inside: Counter[tuple[str, str]] = Counter()
-    small: dict[str, list[Row]] = {}
-    alone: list[Row] = []
+    small: dict[str, list[ChangeRow]] = {}
+    alone: list[ChangeRow] = []
     for row in found:
         around = _around(row, whole)
         if around:
@@ -226,7 +227,7 @@ def _items(found: list[Row]) -> list[Item]:
     return items
 
 
-def _around(row: Row, whole: set[tuple[str, str]]) -> tuple[str, str] | None:
+def _around(row: ChangeRow, whole: set[tuple[str, str]]) -> tuple[str, str] | None:
     """The added or removed definition that another one stands in."""
     if row.change not in ("added", "removed"):
         return None
@@ -239,7 +240,7 @@ def _around(row: Row, whole: set[tuple[str, str]]) -> tuple[str, str] | None:
     return None
 
 
-def _line(row: Row, inside: int) -> list[Piece]:
+def _line(row: ChangeRow, inside: int) -> list[Piece]:
     before, after = row.before or {}, row.after or {}
     name: list[Piece] = [f"{row.kind} ", Strong(row.qualified)]
     where: list[Piece] = [_where(before, after)]
@@ -265,7 +266,7 @@ def _where(before: rows.Place, after: rows.Place) -> str:
 # --- the rest
 
 
-def _dependencies(answer: Told) -> list[Block]:
+def _dependencies(answer: DiffReport) -> list[Block]:
     items = []
     for row in (*answer.folders, *answer.dependencies):
         place = row.after or row.before or {}
@@ -276,7 +277,7 @@ def _dependencies(answer: Told) -> list[Block]:
     return _cut(items)
 
 
-def _cycles(answer: Told) -> list[Block]:
+def _cycles(answer: DiffReport) -> list[Block]:
     items = []
     for row in answer.cycles:
         place = row.after or row.before or {}
@@ -287,7 +288,7 @@ def _cycles(answer: Told) -> list[Block]:
     return _cut(items)
 
 
-def _tests(answer: Told) -> list[Block]:
+def _tests(answer: DiffReport) -> list[Block]:
     blocks: list[Block] = []
     if answer.touched:
         items = [
@@ -303,7 +304,7 @@ def _tests(answer: Told) -> list[Block]:
             for row in answer.touched
         ]
         blocks += _cut(items)
-    by_file: dict[str, list[Row]] = {}
+    by_file: dict[str, list[ChangeRow]] = {}
     for row in answer.may_run:
         by_file.setdefault(row.path, []).append(row)
     if by_file:
@@ -315,14 +316,14 @@ def _tests(answer: Told) -> list[Block]:
     return blocks
 
 
-def _test(answer: Told, path: str, group: list[Row]) -> Item:
+def _test(answer: DiffReport, path: str, group: list[ChangeRow]) -> Item:
     first = group[0]
     more = f" and {len(group) - 1:,} more" if len(group) > 1 else ""
     name: list[Piece] = [": ", Mono(first.qualified)] if first.qualified else []
     return Item([_file(answer, path), *name, f" {first.why}{more}"])
 
 
-def _findings(answer: Told) -> list[Block]:
+def _findings(answer: DiffReport) -> list[Block]:
     items = []
     for row in answer.findings:
         place = row.after or row.before or {}
@@ -331,6 +332,6 @@ def _findings(answer: Told) -> list[Block]:
     return _cut(items)
 
 
-def _pages(answer: Told) -> list[Block]:
+def _pages(answer: DiffReport) -> list[Block]:
     items = [Item([Ref(ref.to, ref.path, "", ref.path or "the repository"), f": {why}"]) for ref, why in answer.pages]
     return _cut(items)

@@ -1,6 +1,7 @@
 """The answer as rows: each thing that changed, with where it was and where it is.
 
-In: a `Comparison`. Out: `Row`s in sections. One symbol may have several rows: it moved, and its signature changed.
+In: a `Comparison`. Out: `ChangeRow`s in sections. One symbol may have several rows: it moved, and its signature
+changed.
 """
 
 from __future__ import annotations
@@ -11,18 +12,18 @@ from typing import NamedTuple
 
 from concordance.base.model import Category, File, Finding, Skip
 from concordance.extract import ruleset
-from concordance.query.diff.comparison import Comparison, FilePair, Read
-from concordance.query.diff.dependencies import Turned
-from concordance.query.diff.moves import Elsewhere, elsewhere
-from concordance.query.diff.symbol_pairs import Changed, differs
-from concordance.query.diff.symbols import Part
+from concordance.query.diff.comparison import Comparison, FilePair, ReadFile
+from concordance.query.diff.dependencies import DependencyChange
+from concordance.query.diff.moves import MovedSymbols, elsewhere
+from concordance.query.diff.symbol_pairs import ChangedSymbol, differs
+from concordance.query.diff.symbols import ComparableSymbol
 from concordance.query.index.findings import ruled
 from concordance.query.index.repository import Index
 
 Place = dict[str, object]
 
 
-class Row(NamedTuple):
+class ChangeRow(NamedTuple):
     """One thing that changed."""
 
     change: str
@@ -34,22 +35,22 @@ class Row(NamedTuple):
     why: str = ""
 
 
-class Symbols(NamedTuple):
+class SymbolChanges(NamedTuple):
     """What became of definitions."""
 
-    rows: list[Row]
-    changed: list[Changed]  # those on both sides that differ, moved or have another name
-    removed: list[Part]
-    added: list[Part]
+    rows: list[ChangeRow]
+    changed: list[ChangedSymbol]  # those on both sides that differ, moved or have another name
+    removed: list[ComparableSymbol]
+    added: list[ComparableSymbol]
 
 
 # --- files
 
 
-def files(comparison: Comparison) -> list[Row]:
+def files(comparison: Comparison) -> list[ChangeRow]:
     """Files added, removed, renamed, changed; and those that could not be compared."""
     rows = [_file(pair) for pair in comparison.pairs]
-    rows += [Row("not compared", "file", one.path, why=one.reason) for one in comparison.unread]
+    rows += [ChangeRow("not compared", "file", one.path, why=one.reason) for one in comparison.unread]
     return sorted(rows, key=lambda row: (_FILES.index(row.change), row.path))
 
 
@@ -57,13 +58,13 @@ _PROSE = frozenset((Category.DOCUMENTATION, Category.DATA))
 _FILES = ("added", "removed", "renamed", "changed", "not compared")
 
 
-def _file(pair: FilePair) -> Row:
+def _file(pair: FilePair) -> ChangeRow:
     before, after = pair.before, pair.after
     old, new = (_ledger(read.file) if read is not None else None for read in (before, after))
     if before is None or after is None:
         read = after or before
         assert read is not None  # noqa: S101 - it is on one side
-        return Row(
+        return ChangeRow(
             "removed" if after is None else "added", _kind(read.file), read.file.path, "", old, new, _why(read.file)
         )
     moved = before.file.path != after.file.path
@@ -78,7 +79,7 @@ def _file(pair: FilePair) -> Row:
         why = "what it says of itself"
     if pair.outside and after.file.category not in _PROSE:
         why = f"{why}; code outside of definitions" if why else "code outside of definitions"
-    return Row("renamed" if moved else "changed", _kind(after.file), after.file.path, "", old, new, why)
+    return ChangeRow("renamed" if moved else "changed", _kind(after.file), after.file.path, "", old, new, why)
 
 
 def _ledger(file: File) -> Place:
@@ -100,52 +101,52 @@ def _why(file: File) -> str:
 # --- definitions
 
 
-def symbols(comparison: Comparison) -> Symbols:
+def symbols(comparison: Comparison) -> SymbolChanges:
     """Definitions added, removed, moved, renamed, and what changed of the others."""
     found = elsewhere([pair.gone for pair in comparison.pairs], comparison.renamed)
     changed = [one for pair in comparison.pairs for one in pair.changed]
     rows = [_on_both("moved", *one, f"from {_spot(*one)}") for one in found.moved]
     rows += [_on_both("renamed", *one, f"from {_spot(*one)}") for one in found.renamed]
     pairs = [*found.moved, *found.renamed, *found.inside]
-    changed += [Changed(before, after, differs(before, after)) for before, after in pairs]
+    changed += [ChangedSymbol(before, after, differs(before, after)) for before, after in pairs]
     rows += [row for one in changed for row in _differences(one)]
-    rows += [Row("removed", _sort(part), part.path, part.qualified, _place(part), None) for part in found.removed]
-    rows += [Row("added", _sort(part), part.path, part.qualified, None, _place(part)) for part in found.added]
+    rows += [ChangeRow("removed", _sort(part), part.path, part.qualified, _place(part), None) for part in found.removed]
+    rows += [ChangeRow("added", _sort(part), part.path, part.qualified, None, _place(part)) for part in found.added]
     rows.sort(key=_order)
     shown = [one for one in changed if one.what or (one.before, one.after) in _pairs(found)]
-    return Symbols(rows, shown, found.removed, found.added)
+    return SymbolChanges(rows, shown, found.removed, found.added)
 
 
-def _pairs(found: Elsewhere) -> set[tuple[Part, Part]]:
+def _pairs(found: MovedSymbols) -> set[tuple[ComparableSymbol, ComparableSymbol]]:
     return {*found.moved, *found.renamed}
 
 
-def _order(row: Row) -> tuple[str, int, str]:
+def _order(row: ChangeRow) -> tuple[str, int, str]:
     place = row.after or row.before or {}
     line = place.get("line")
     return row.path, line if isinstance(line, int) else 0, row.change
 
 
-def _sort(part: Part) -> str:
+def _sort(part: ComparableSymbol) -> str:
     return part.kind
 
 
-def _spot(before: Part, after: Part) -> str:
+def _spot(before: ComparableSymbol, after: ComparableSymbol) -> str:
     """Where something was, as far as it is elsewhere now."""
     if before.path == after.path:
         return before.qualified
     return before.path if before.qualified == after.qualified else f"{before.path} ({before.qualified})"
 
 
-def _place(part: Part) -> Place:
+def _place(part: ComparableSymbol) -> Place:
     return {"path": part.path, "line": part.line, "end_line": part.end_line, "signature": part.signature}
 
 
-def _on_both(change: str, before: Part, after: Part, why: str) -> Row:
-    return Row(change, after.kind, after.path, after.qualified, _place(before), _place(after), why)
+def _on_both(change: str, before: ComparableSymbol, after: ComparableSymbol, why: str) -> ChangeRow:
+    return ChangeRow(change, after.kind, after.path, after.qualified, _place(before), _place(after), why)
 
 
-def _differences(one: Changed) -> Iterator[Row]:
+def _differences(one: ChangedSymbol) -> Iterator[ChangeRow]:
     before, after = one.before, one.after
     for what in one.what:
         row = _on_both(what, before, after, "")
@@ -162,7 +163,7 @@ def _differences(one: Changed) -> Iterator[Row]:
 # --- dependencies, cycles, findings
 
 
-def turned(found: Iterable[Turned], kind: str) -> list[Row]:
+def turned(found: Iterable[DependencyChange], kind: str) -> list[ChangeRow]:
     """Dependencies that came or went."""
     rows = []
     for one in found:
@@ -171,11 +172,11 @@ def turned(found: Iterable[Turned], kind: str) -> list[Row]:
             place["line"] = one.line
         change, name = "gained" if one.gained else "lost", one.members[0] or "."
         before, after = (None, place) if one.gained else (place, None)
-        rows.append(Row(change, kind, name, f"{name} → {place['to']}", before, after, one.why))
+        rows.append(ChangeRow(change, kind, name, f"{name} → {place['to']}", before, after, one.why))
     return rows
 
 
-def dependencies(found: list[Turned], comparison: Comparison) -> list[Row]:
+def dependencies(found: list[DependencyChange], comparison: Comparison) -> list[ChangeRow]:
     """Dependencies between files that came or went; it is said where only the file that is meant did."""
     rows, changed = [], {read.file.path for pair in comparison.pairs for read in (pair.before, pair.after) if read}
     after = comparison.sides[1].entries
@@ -195,18 +196,18 @@ def dependencies(found: list[Turned], comparison: Comparison) -> list[Row]:
     return rows
 
 
-def rings(found: Iterable[Turned]) -> list[Row]:
+def rings(found: Iterable[DependencyChange]) -> list[ChangeRow]:
     """Cycles that came, grew, shrank or went."""
     rows = []
     for one in found:
         before: Place | None = {"files": list(one.before)} if one.before else None
         after: Place | None = {"files": list(one.members)} if one.members else None
         path = (one.members or one.before)[0]
-        rows.append(Row("gained" if one.gained else "lost", "cycle", path, "", before, after, one.why))
+        rows.append(ChangeRow("gained" if one.gained else "lost", "cycle", path, "", before, after, one.why))
     return rows
 
 
-def findings(index: Index, comparison: Comparison) -> list[Row]:
+def findings(index: Index, comparison: Comparison) -> list[ChangeRow]:
     """What rules say now and did not before, and the other way round; a finding that only moved is none."""
     rows = []
     for pair in comparison.pairs:
@@ -222,12 +223,14 @@ def findings(index: Index, comparison: Comparison) -> list[Row]:
                     }  # fmt: skip
                     sides = (None, place) if change == "gained" else (place, None)
                     rows.append(
-                        Row(change, "finding", read.file.path, finding.subject, sides[0], sides[1], finding.message)
+                        ChangeRow(
+                            change, "finding", read.file.path, finding.subject, sides[0], sides[1], finding.message
+                        )
                     )
     return rows
 
 
-def _said(index: Index, read: Read | None) -> Mapping[tuple[str, str], list[Finding]]:
+def _said(index: Index, read: ReadFile | None) -> Mapping[tuple[str, str], list[Finding]]:
     """What is said of a file, without what its owners turned off."""
     found: dict[tuple[str, str], list[Finding]] = {}
     if read is None or not read.findings:

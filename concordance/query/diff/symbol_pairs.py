@@ -11,30 +11,32 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple
 
-from concordance.query.diff.symbols import VALUES, Part, bare
+from concordance.query.diff.symbols import VALUES, ComparableSymbol, bare
 
 
-class Changed(NamedTuple):
+class ChangedSymbol(NamedTuple):
     """A symbol that is on both sides, and in what it differs: "signature", "value", "doc", "body"; none for a pair
     that only moved or was renamed."""
 
-    before: Part
-    after: Part
+    before: ComparableSymbol
+    after: ComparableSymbol
     what: tuple[str, ...]
 
 
-class Paired(NamedTuple):
+class PairedSymbols(NamedTuple):
     """What became of symbols."""
 
-    pairs: list[tuple[Part, Part]]
-    removed: list[Part]
-    added: list[Part]
+    pairs: list[tuple[ComparableSymbol, ComparableSymbol]]
+    removed: list[ComparableSymbol]
+    added: list[ComparableSymbol]
 
 
-def paired(before: Sequence[Part], after: Sequence[Part], roots: tuple[int, int] = (-1, -1)) -> Paired:
+def paired(
+    before: Sequence[ComparableSymbol], after: Sequence[ComparableSymbol], roots: tuple[int, int] = (-1, -1)
+) -> PairedSymbols:
     """The symbols inside of two that belong together; (-1, -1): of two files."""
     old, new = _by_parent(before), _by_parent(after)
-    pairs: list[tuple[Part, Part]] = []
+    pairs: list[tuple[ComparableSymbol, ComparableSymbol]] = []
     waiting = [roots]
     while waiting:
         one, other = waiting.pop()
@@ -45,12 +47,12 @@ def paired(before: Sequence[Part], after: Sequence[Part], roots: tuple[int, int]
                 waiting.append((pair[0].place, pair[1].place))
     gone, come = {pair[0].place for pair in pairs}, {pair[1].place for pair in pairs}
     inside = [_below(side, root) for side, root in zip((before, after), roots, strict=True)]
-    return Paired(
+    return PairedSymbols(
         pairs, [one for one in inside[0] if one.place not in gone], [one for one in inside[1] if one.place not in come]
     )
 
 
-def _below(side: Sequence[Part], root: int) -> list[Part]:
+def _below(side: Sequence[ComparableSymbol], root: int) -> list[ComparableSymbol]:
     """All that stands in a symbol, at any depth; parents come before what is in them."""
     if root < 0:
         return list(side)
@@ -63,46 +65,48 @@ def _below(side: Sequence[Part], root: int) -> list[Part]:
     return found
 
 
-def _by_parent(side: Iterable[Part]) -> dict[int, list[Part]]:
-    found: dict[int, list[Part]] = {}
+def _by_parent(side: Iterable[ComparableSymbol]) -> dict[int, list[ComparableSymbol]]:
+    found: dict[int, list[ComparableSymbol]] = {}
     for part in side:
         found.setdefault(part.parent, []).append(part)
     return found
 
 
-def _by_name(side: Iterable[Part]) -> dict[str, list[Part]]:
-    found: dict[str, list[Part]] = {}
+def _by_name(side: Iterable[ComparableSymbol]) -> dict[str, list[ComparableSymbol]]:
+    found: dict[str, list[ComparableSymbol]] = {}
     for part in side:
         found.setdefault(part.relative, []).append(part)
     return found
 
 
-def _like(part: Part) -> Hashable:
+def _like(part: ComparableSymbol) -> Hashable:
     return bare(part.signature), part.own
 
 
-def _signed(part: Part) -> Hashable:
+def _signed(part: ComparableSymbol) -> Hashable:
     return bare(part.signature)
 
 
-def _conditional(part: Part) -> Hashable:
+def _conditional(part: ComparableSymbol) -> Hashable:
     return part.condition, part.kind, part.declaration
 
 
-def _kind(part: Part) -> Hashable:
+def _kind(part: ComparableSymbol) -> Hashable:
     return part.kind, part.declaration
 
 
-_ROUNDS: tuple[Callable[[Part], Hashable], ...] = (_like, _signed, _conditional, _kind)
+_ROUNDS: tuple[Callable[[ComparableSymbol], Hashable], ...] = (_like, _signed, _conditional, _kind)
 
 
-def _together(before: list[Part], after: list[Part]) -> list[tuple[Part, Part]]:
+def _together(
+    before: list[ComparableSymbol], after: list[ComparableSymbol]
+) -> list[tuple[ComparableSymbol, ComparableSymbol]]:
     """Symbols of one name, in pairs."""
     if len(before) == len(after) == 1:
         return [(before[0], after[0])]
     pairs = []
     for sort in _ROUNDS:
-        left: dict[Hashable, list[Part]] = {}
+        left: dict[Hashable, list[ComparableSymbol]] = {}
         for part in after:
             left.setdefault(sort(part), []).append(part)
         rest = []
@@ -117,7 +121,7 @@ def _together(before: list[Part], after: list[Part]) -> list[tuple[Part, Part]]:
     return pairs
 
 
-def differs(before: Part, after: Part) -> tuple[str, ...]:
+def differs(before: ComparableSymbol, after: ComparableSymbol) -> tuple[str, ...]:
     """In what two symbols differ that belong together; their names and places apart."""
     what = []
     signatures = [_unnamed(part, before, after) for part in (before, after)]
@@ -131,7 +135,7 @@ def differs(before: Part, after: Part) -> tuple[str, ...]:
     return tuple(what)
 
 
-def _unnamed(part: Part, before: Part, after: Part) -> str:
+def _unnamed(part: ComparableSymbol, before: ComparableSymbol, after: ComparableSymbol) -> str:
     """A signature as it is compared; where the name differs, without it."""
     signature = part.signature
     if before.name != after.name:

@@ -1,8 +1,8 @@
 """A file's symbols made comparable: each with what tells it from others, and without what lies in other symbols.
 
-In: a file's facts and text. Out: `Part`s. A symbol's own text is what stands behind its signature, without its
-documentation and without the symbols in it: so a changed method does not make its class a changed one, and a changed
-docstring is no changed body. Layout does not count, but for margins in languages that read them.
+In: a file's facts and text. Out: `ComparableSymbol`s. A symbol's own text is what stands behind its signature, without
+its documentation and without the symbols in it: so a changed method does not make its class a changed one, and a
+changed docstring is no changed body. Layout does not count, but for margins in languages that read them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _GAP = 300  # characters of comments and space between two signs of a signature
 _LONGEST = 255  # characters of a line that count
 
 
-class Part(NamedTuple):
+class ComparableSymbol(NamedTuple):
     """One symbol of one side."""
 
     path: str
@@ -50,7 +50,7 @@ class Part(NamedTuple):
     lines: tuple[int, ...]  # of its whole text: a digest of each line and, in the last byte, its length
 
 
-def parts(path: str, language: str, facts: FileFacts, text: str, tests: frozenset[int]) -> list[Part]:
+def parts(path: str, language: str, facts: FileFacts, text: str, tests: frozenset[int]) -> list[ComparableSymbol]:
     """Every symbol of a file; `tests` are the places of those that are tests."""
     lines = split(text)
     covered = _inside(facts.symbols)
@@ -60,7 +60,7 @@ def parts(path: str, language: str, facts: FileFacts, text: str, tests: frozense
         whole = lines[symbol.start_line - 1 : symbol.end_line]
         own = _own(symbol, lines, covered.get(place, ()), language)
         found.append(
-            Part(
+            ComparableSymbol(
                 path, place, symbol.parent, symbol.key, _relative(symbol, facts.symbols), qualified(symbol, separator),
                 symbol.kind, symbol.name, symbol.line, symbol.end_line, shown(symbol, language), symbol.doc.strip(),
                 symbol.condition, symbol.public, place in tests, symbol.declaration, _digest(own),

@@ -26,14 +26,14 @@ _PACKAGES = ("__init__.py", "__init__.pyi", "doc.go", "mod.rs", "lib.rs", "packa
 _SHOWN = 3
 
 
-class Said(NamedTuple):
+class FolderDescription(NamedTuple):
     """What a file says of the folder it lies in."""
 
     path: str
     words: str
 
 
-def sayings(index: Index, folder: str) -> list[Said]:
+def sayings(index: Index, folder: str) -> list[FolderDescription]:
     """What the files of a folder say of it: its README, then the file that speaks for the package."""
     files = {path.rpartition("/")[2].lower(): path for path in folders(index).all[folder].files}
     found = []
@@ -43,7 +43,7 @@ def sayings(index: Index, folder: str) -> list[Said]:
             continue
         doc = outline(index, path).doc
         if is_statement(first_sentence(doc, index.language_of(path))):
-            found.append(Said(path, doc))
+            found.append(FolderDescription(path, doc))
     return found
 
 

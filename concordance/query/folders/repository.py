@@ -27,7 +27,7 @@ from concordance.base.blocks import (
 )
 from concordance.base.model import Category, Kind
 from concordance.query.descriptions import describe
-from concordance.query.descriptions.document_opening import Opening, opening
+from concordance.query.descriptions.document_opening import DocumentOpening, opening
 from concordance.query.folders import folders
 from concordance.query.folders.contents import subfolders
 from concordance.query.folders.description import made_of
@@ -81,7 +81,7 @@ def _at_root(index: Index) -> dict[str, str]:
         return {path.lower(): path for path in index.beside("")}
 
 
-def readme(index: Index) -> Opening | None:
+def readme(index: Index) -> DocumentOpening | None:
     """How the root's README opens."""
     files = _at_root(index)
     for name in ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown"):

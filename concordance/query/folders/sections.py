@@ -9,9 +9,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from concordance.base.blocks import Block, Graph, Item, Items, Mono, Node, Piece, Pieces, Ref, Table, Text, To, counted
+from concordance.base.blocks import (
+    Block,
+    Diagram,
+    Item,
+    Items,
+    Mono,
+    Node,
+    Piece,
+    Pieces,
+    Ref,
+    Table,
+    Text,
+    To,
+    counted,
+)
 from concordance.base.model import Category
-from concordance.query.book.chapter_sections import Known, best_in, known_in
+from concordance.query.book.chapter_sections import KeyDefinition, best_in, known_in
 from concordance.query.descriptions import describe
 from concordance.query.folders import Folder, folders
 from concordance.query.index.file_model import ref_of
@@ -76,7 +90,7 @@ def concepts(index: Index, folder: Folder, most: int = _CONCEPTS) -> list[Block]
     return [Items([concept(index, row) for row in rows])]
 
 
-def concept(index: Index, row: Known) -> Item:
+def concept(index: Index, row: KeyDefinition) -> Item:
     """One definition: its name, what it is, its author's first sentence, and how many files use it."""
     where: Piece = Ref(To.FILE, row.path, "", row.path.rpartition("/")[2])
     pieces: list[Piece] = [ref_of(index, row.id), f", {row.kind} in ", where, f", used in {counted(row.times, 'file')}"]
@@ -109,7 +123,7 @@ def diagram(index: Index, folder: Folder) -> list[Block]:
     drawn = _strongest(inside)
     names = sorted({name for pair, _ in drawn for name in pair}, key=lambda name: (not name.endswith("/"), name))
     nodes = [Node(name, name, ref=_leads_to(start + name)) for name in names]
-    graph = Graph(nodes, [(here, there, f"{times:,}") for (here, there), times in drawn])
+    graph = Diagram(nodes, [(here, there, f"{times:,}") for (here, there), times in drawn])
     total = len(folder.files) + len(folder.folders)
     words = "An arrow leads from who uses to what is used; its number counts pairs of files."
     if len(drawn) < len(arrows):

@@ -48,7 +48,7 @@ VERBS = {
 }
 
 
-class Crossings:
+class Bridges:
     """All bridges."""
 
     def __init__(self, index: Index, rows: list[Bridge]) -> None:
@@ -135,9 +135,9 @@ class Crossings:
 
 
 @lasting(unless(Aspect.BRIDGES))
-def crossings(index: Index) -> Crossings:
+def crossings(index: Index) -> Bridges:
     """The bridges of a repository."""
-    return Crossings(index, bridges_from(index.facts.passed("bridges")))
+    return Bridges(index, bridges_from(index.facts.passed("bridges")))
 
 
 def all_names(index: Index) -> list[str]:

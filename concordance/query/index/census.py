@@ -18,10 +18,10 @@ from concordance.base.model import KINDS, Kind, Term
 from concordance.facts.read import Facts
 from concordance.facts.store_delta import Aspect, band
 from concordance.query.answers import clean
-from concordance.query.index.updates.reads import Reads
+from concordance.query.index.updates.reads import ReadRecorder
 
 
-class Listed(NamedTuple):
+class CensusFile(NamedTuple):
     """A file as lists have it: its path, and the ids of its symbols (`last` is the last)."""
 
     path: str
@@ -29,10 +29,10 @@ class Listed(NamedTuple):
     last: int
 
 
-class Folder(NamedTuple):
+class FolderNames(NamedTuple):
     """What lies directly in a folder."""
 
-    files: list[Listed]
+    files: list[CensusFile]
     folders: list[str]
 
 
@@ -45,7 +45,7 @@ class Census:
         bases: list[tuple[int, str, str, str]],
         keys: list[str],
         kinds: bytearray,
-        reads: Reads,
+        reads: ReadRecorder,
     ) -> None:
         """`bases` are those of all files, `keys` and `kinds` those of all symbols, by their ids."""
         self.facts, self.bases, self._keys, self._kinds, self.reads = facts, bases, keys, kinds, reads
@@ -64,11 +64,11 @@ class Census:
         return [words[kind] if key else "" for key, kind in zip(self._keys, self._kinds, strict=True)]
 
     @cached_property
-    def files(self) -> list[Listed]:
+    def files(self) -> list[CensusFile]:
         """All files, in the order of their paths."""
         return sorted(listed(self.bases, len(self.names)))
 
-    def symbols(self, file: Listed) -> list[int]:
+    def symbols(self, file: CensusFile) -> list[int]:
         """The ids of a file's symbols, in the order of the text."""
         kinds = self.kinds
         return [identity for identity in range(file.base + 1, file.last + 1) if kinds[identity]]
@@ -141,17 +141,17 @@ class Census:
     # --- folders
 
     @cached_property
-    def folders(self) -> dict[str, Folder]:
+    def folders(self) -> dict[str, FolderNames]:
         """Every folder with files below it, "" the root's, in the order of paths."""
-        found = {"": Folder([], [])}
+        found = {"": FolderNames([], [])}
         for file in self.files:
             folder = file.path.rpartition("/")[0]
             self._folder(found, folder).files.append(file)
         return {name: found[name] for name in sorted(found)}
 
-    def _folder(self, found: dict[str, Folder], name: str) -> Folder:
+    def _folder(self, found: dict[str, FolderNames], name: str) -> FolderNames:
         if name not in found:
-            found[name] = Folder([], [])
+            found[name] = FolderNames([], [])
             self._folder(found, name.rpartition("/")[0]).folders.append(name)
         return found[name]
 
@@ -159,7 +159,7 @@ class Census:
     def _paths(self) -> list[str]:
         return [file.path for file in self.files]
 
-    def below(self, folder: str) -> list[Listed]:
+    def below(self, folder: str) -> list[CensusFile]:
         """All files below a folder, in the order of paths."""
         if not folder:
             return self.files
@@ -180,10 +180,12 @@ class Census:
         return found
 
 
-def listed(bases: list[tuple[int, str, str, str]], top: int) -> list[Listed]:
+def listed(bases: list[tuple[int, str, str, str]], top: int) -> list[CensusFile]:
     """Files, in the order of their bases; `top` lies above all ids."""
     ends = [*(row[0] - 1 for row in bases[1:]), top - 1]
-    return [Listed(row[1], row[0], end) for row, end in zip(bases, ends, strict=False)]  # none where there are no files
+    return [
+        CensusFile(row[1], row[0], end) for row, end in zip(bases, ends, strict=False)
+    ]  # none where there are no files
 
 
 _OF_CODE = frozenset(Kind) - {Kind.HEADING, Kind.LABEL, Kind.KEY}

@@ -44,7 +44,7 @@ class Layer(NamedTuple):
         return Band.LOW if share < 1 / 3 else Band.HIGH if share > 2 / 3 else Band.MIDDLE
 
 
-class Cluster(NamedTuple):
+class FileCluster(NamedTuple):
     """Files that use one another more than others."""
 
     name: str  # the folder that it is mostly about; with the key file where another is about the same, or none is
@@ -53,7 +53,7 @@ class Cluster(NamedTuple):
     files: tuple[str, ...]
 
 
-def clusters(rows: Iterable[tuple[int, list[int]]], paths: Mapping[int, str]) -> dict[str, Cluster]:
+def clusters(rows: Iterable[tuple[int, list[int]]], paths: Mapping[int, str]) -> dict[str, FileCluster]:
     """The group of each file that is in one."""
     made: list[tuple[str, str, Counter[str], list[str]]] = []
     for key, ids in rows:
@@ -61,11 +61,11 @@ def clusters(rows: Iterable[tuple[int, list[int]]], paths: Mapping[int, str]) ->
         folders = Counter(path.rpartition("/")[0] for path in members)
         made.append((_home(folders, len(members)), paths[key], folders, members))
     times = Counter(home for home, _, _, _ in made)
-    found: dict[str, Cluster] = {}
+    found: dict[str, FileCluster] = {}
     for home, center, folders, members in made:
         name = home if home and times[home] == 1 else center
         rank = tuple(sorted(folders.items(), key=lambda row: (-row[1], row[0])))
-        found.update(dict.fromkeys(members, Cluster(name, center, rank, tuple(members))))
+        found.update(dict.fromkeys(members, FileCluster(name, center, rank, tuple(members))))
     return found
 
 
@@ -81,7 +81,7 @@ def _home(folders: Counter[str], size: int) -> str:
     return max(most, key=lambda folder: (folder.count("/"), inside[folder], folder), default="")
 
 
-class Loads:
+class LoadGraph:
     """Which file needs which when it is loaded."""
 
     def __init__(self, pairs: Iterable[Pair], paths: Mapping[int, str]) -> None:

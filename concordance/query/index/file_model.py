@@ -1,8 +1,8 @@
 """One file as its pages see it: its facts, who uses each of its symbols, and what each of them uses.
 
-In: an index and a path. Out: `About`. Both pages of a file read it, and what is worked out is kept, so each question
-is put to the store once a file, and never once a symbol. What is read of other files for it is `recorded`, so that
-both pages note it; what is made of the file's own facts and links alone is noted by whoever asks `about`.
+In: an index and a path. Out: `FileModel`. Both pages of a file read it, and what is worked out is kept, so each
+question is put to the store once a file, and never once a symbol. What is read of other files for it is `recorded`, so
+that both pages note it; what is made of the file's own facts and links alone is noted by whoever asks `about`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CALL, INHERIT, IMPORT, TYPE, MENTION = (
 )
 
 
-class Use(NamedTuple):
+class UsePair(NamedTuple):
     """One end of uses: who uses, or what is used."""
 
     id: int
@@ -35,7 +35,7 @@ class Use(NamedTuple):
     times: int
 
 
-class About:
+class FileModel:
     """A file that pages are made of."""
 
     def __init__(self, index: Index, path: str) -> None:
@@ -79,12 +79,12 @@ class About:
 
     @property
     @recorded
-    def users(self) -> dict[int, list[Use]]:
+    def users(self) -> dict[int, list[UsePair]]:
         """Who uses each of its symbols, by place (-1: the file itself), of trust unique_name and above.
 
         What uses itself is left out, and so is what stands inside of it.
         """
-        found: dict[int, list[Use]] = {}
+        found: dict[int, list[UsePair]] = {}
         self.index.reads.note(Aspect.INTO, self.path)
         base, symbols = self.base, self.symbols
         last = base + len(symbols)
@@ -94,7 +94,7 @@ class About:
                 continue
             if base < user <= last and place >= 0 and self._is_inside(user - base - 1, place):
                 continue
-            found.setdefault(place, []).append(Use(user, roles, trust, times))
+            found.setdefault(place, []).append(UsePair(user, roles, trust, times))
         self._named(use.id for uses in found.values() for use in uses)
         for uses in found.values():  # ids are in the order of reading; paths are the same everywhere
             uses.sort(key=lambda use: self._order(use.id))
@@ -109,7 +109,7 @@ class About:
 
     @property
     @recorded
-    def uses(self) -> dict[int, dict[int, Use]]:
+    def uses(self) -> dict[int, dict[int, UsePair]]:
         """What each of its symbols uses, by place (-1: the file itself) and by id, of trust unique_name and above."""
         flow, links = self.opened.flow, self.opened.links
         best: dict[int, tuple[int, int]] = {}
@@ -117,7 +117,7 @@ class About:
         for expression, target, trust in rows:  # the first of an expression is its best
             if trust >= Trust.UNIQUE_NAME and expression not in best:
                 best[expression] = (target, trust)
-        found: dict[int, dict[int, Use]] = {}
+        found: dict[int, dict[int, UsePair]] = {}
         times = unpacked(flow.times) if flow.times else [1] * len(flow.roles)
         columns = zip(unpacked(flow.user), unpacked(flow.used), unpacked(flow.roles), times, strict=False)
         for user, used, roles, often in columns:
@@ -127,9 +127,9 @@ class About:
             inside = found.setdefault(user - 1, {})
             had = inside.get(link[0])
             if had is None:
-                inside[link[0]] = Use(link[0], roles, link[1], often)
+                inside[link[0]] = UsePair(link[0], roles, link[1], often)
             else:
-                inside[link[0]] = Use(link[0], had.roles | roles, max(had.trust, link[1]), had.times + often)
+                inside[link[0]] = UsePair(link[0], had.roles | roles, max(had.trust, link[1]), had.times + often)
         self._named(one for inside in found.values() for one in inside)
         return found
 
@@ -277,11 +277,11 @@ class About:
         return separator_of(self.file.language).join(clean(self.symbols[place].key)[-_PARTS:])
 
 
-def about(index: Index, path: str) -> About:
+def about(index: Index, path: str) -> FileModel:
     """A file as its pages see it; the last is kept, for the pages of a file are made one after the other."""
-    last: About | None = index.worked_out.get(About)
+    last: FileModel | None = index.worked_out.get(FileModel)
     if last is None or last.path != path:
-        last = index.worked_out[About] = About(index, path)
+        last = index.worked_out[FileModel] = FileModel(index, path)
     else:
         index.opened(path)  # whoever is given what was opened before has read it, too
     return last

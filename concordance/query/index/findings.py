@@ -19,7 +19,7 @@ from concordance.query.index.updates.reads import shared
 SYNTAX = "syntax"  # what readers say of stretches that they could not parse
 
 
-class Ruled:
+class ActiveRules:
     """The rules as one book has them."""
 
     def __init__(self, index: Index) -> None:
@@ -47,9 +47,9 @@ class Ruled:
 
 
 @shared
-def ruled(index: Index) -> Ruled:
+def ruled(index: Index) -> ActiveRules:
     """The rules of the book that is made."""
-    return Ruled(index)
+    return ActiveRules(index)
 
 
 # ---

@@ -17,7 +17,7 @@ from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import shared
 
 
-class Past(NamedTuple):
+class FolderHistory(NamedTuple):
     """The history of what lies below a folder."""
 
     files: dict[str, tuple[int, int, int]]  # of each file that has one: changes, and the seconds of the first and last
@@ -29,12 +29,12 @@ _KEPT = 16  # folders: that of the root takes a while to sum up
 
 
 @shared
-def _summed(index: Index) -> dict[str, Past]:
+def _summed(index: Index) -> dict[str, FolderHistory]:
     """Those that were asked for last, until the next update."""
     return {}
 
 
-def past(index: Index, folder: str) -> Past:
+def past(index: Index, folder: str) -> FolderHistory:
     """The history of the files below a folder that are there."""
     known = _summed(index)
     if folder not in known:
@@ -44,9 +44,9 @@ def past(index: Index, folder: str) -> Past:
     return known[folder]
 
 
-def _past(index: Index, folder: str) -> Past:
+def _past(index: Index, folder: str) -> FolderHistory:
     there = frozenset(folders(index).below(folder))
-    found = Past({}, Counter(), Counter())
+    found = FolderHistory({}, Counter(), Counter())
     for change in index.facts.changes(folder):
         if change.path in there:
             found.files[change.path] = change.commits, change.first, change.last

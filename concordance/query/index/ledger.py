@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from concordance.base.config import Book
 from concordance.base.kinds import Severity
 from concordance.base.model import File
-from concordance.facts.codec import Outline
+from concordance.facts.codec import FileOutline
 from concordance.facts.counts import Counts
 from concordance.facts.store_delta import Aspect
-from concordance.query.index.findings import Ruled
+from concordance.query.index.findings import ActiveRules
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import kept, shared
 
@@ -38,7 +38,7 @@ def ledger(index: Index) -> Ledger:
 
 
 @kept(2048)  # a folder's files are asked for by its index, its page and its chapter
-def outline(index: Index, path: str) -> Outline:
+def outline(index: Index, path: str) -> FileOutline:
     """What a file defines and says of itself."""
     index.reads.note(Aspect.TEXT, path)
     return index.facts.outline(path)
@@ -61,7 +61,7 @@ def size_of(size: int) -> str:
 # notes, count all files.
 
 
-class Summaries:
+class FileCounts:
     """The rows that are known, by what they count."""
 
     def __init__(self, kept: Mapping[str, Rows], changed: Collection[str]) -> None:
@@ -105,7 +105,7 @@ class Totals(NamedTuple):
 
 def counted(counts: Counts, root: str, book: Book) -> Totals:
     """The totals of a repository, of findings those that its book says."""
-    ruled = Ruled(Index(counts, root, book))
+    ruled = ActiveRules(Index(counts, root, book))
     found = Counter(one.severity for path, findings in counts.all_findings() for one in ruled.said(path, findings))
     return Totals(
         counts.symbol_count(),

@@ -20,12 +20,12 @@ from concordance.base.errors import Unreadable
 from concordance.base.model import (
     ROLES,
     End,
-    Entry,
     File,
     FileFacts,
     Flow,
     Import,
     Links,
+    ListedFile,
     Occurrence,
     Op,
     Role,
@@ -35,7 +35,7 @@ from concordance.base.model import (
     unpacked,
 )
 from concordance.collect import walk
-from concordance.facts.codec import Defined, Named, unpack_names
+from concordance.facts.codec import FileScopes, SymbolHead, unpack_names
 from concordance.facts.read import Facts
 
 
@@ -47,7 +47,7 @@ class Claim(NamedTuple):
     by: str
 
 
-class Spot(NamedTuple):
+class NamePlace(NamedTuple):
     """Where a name stands."""
 
     line: int
@@ -56,7 +56,7 @@ class Spot(NamedTuple):
     scope: int
 
 
-class Opened:
+class OpenFile:
     """A file that a question has come to."""
 
     def __init__(self, facts: Facts, root: str, file: File, base: int) -> None:
@@ -64,7 +64,7 @@ class Opened:
         self._facts, self._root = facts, root
 
     @cached_property
-    def _named(self) -> Named:
+    def _named(self) -> FileScopes:
         return self._facts.names_in(self.path)
 
     @cached_property
@@ -93,7 +93,7 @@ class Opened:
         return self.facts.symbols
 
     @cached_property
-    def defined(self) -> tuple[Defined, ...]:
+    def defined(self) -> tuple[SymbolHead, ...]:
         """The same in short, which is read in a third of the time."""
         return self._facts.outline(self.path).symbols
 
@@ -122,12 +122,12 @@ class Opened:
         place = bisect_right(self._offsets, offset) - 1
         return place if place >= 0 and offset < self._offsets[place] + len(self.row(place).name) else None
 
-    def spot(self, place: int) -> Spot:
+    def spot(self, place: int) -> NamePlace:
         """Where one name stands."""
         offset = self._offsets[place]
         line = bisect_right(self.starts, offset)
         role = ROLES[self._named.occurrences.role[place]]
-        return Spot(line, offset - self.starts[line - 1] + 1, role, self._columns[1][place])
+        return NamePlace(line, offset - self.starts[line - 1] + 1, role, self._columns[1][place])
 
     def row(self, place: int) -> Occurrence:
         """One name."""
@@ -259,7 +259,7 @@ class Opened:
     def _text(self) -> str | None:
         """The text that the facts are of; None where the file has changed since."""
         try:
-            data = walk.read(self._root, Entry(self.path, self.file.size, self.file.changed))
+            data = walk.read(self._root, ListedFile(self.path, self.file.size, self.file.changed))
             if hashlib.sha256(data).hexdigest() != self.file.digest:
                 return None
             return data.decode(self.file.encoding or "utf-8", "replace").removeprefix("\ufeff")

@@ -51,7 +51,7 @@ def owners_notes(index: Index, path: str) -> list[Block]:
 # in it. A pattern without owners says that nobody owns it.
 
 
-class Rule(NamedTuple):
+class OwnerRule(NamedTuple):
     """One line: which paths, and whose they are."""
 
     fits: re.Pattern[str]
@@ -59,14 +59,14 @@ class Rule(NamedTuple):
     line: int
 
 
-def found(rules: list[Rule], path: str) -> Rule | None:
+def found(rules: list[OwnerRule], path: str) -> OwnerRule | None:
     """The last rule that fits a path."""
     return next((rule for rule in reversed(rules) if rule.fits.match(path)), None)
 
 
-def parsed(text: str) -> list[Rule]:
+def parsed(text: str) -> list[OwnerRule]:
     """The rules of a file; sections of GitLab, negations and sets of letters are no rules."""
-    rules: list[Rule] = []
+    rules: list[OwnerRule] = []
     for number, line in enumerate(text.splitlines(), 1):
         words = _WORD.findall(line)
         if not words or words[0].startswith(("#", "[", "^[", "!")):
@@ -76,7 +76,7 @@ def parsed(text: str) -> list[Rule]:
             if word.startswith("#"):
                 break
             owners.append(word)
-        rules.append(Rule(_pattern(words[0].replace("\\ ", " ").replace("\\#", "#")), tuple(owners), number))
+        rules.append(OwnerRule(_pattern(words[0].replace("\\ ", " ").replace("\\#", "#")), tuple(owners), number))
     return rules
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from concordance.base.model import RUN, TYPES, Category, File, Kind
 from concordance.extract.test_detection import WHOLE
-from concordance.facts.links.graph import RUNS, Walk, Way
+from concordance.facts.links.graph import RUNS, EdgeKind, GraphWalk
 from concordance.facts.links.graph import STEPS as STEPS
 from concordance.facts.read import Place
 from concordance.query.answers import clean, full_name, name_of
@@ -21,18 +21,29 @@ from concordance.query.names.declarations import together
 
 MOST = 100_000  # edges that one walk looks at: about twenty milliseconds
 HOLD = TYPES | {Kind.NAMESPACE}
-_LOADS = frozenset((int(Way.LOADS),))
+_LOADS = frozenset((int(EdgeKind.LOADS),))
 VERBS = {
-    Way.CALLS: "calls", Way.READS: "uses", Way.HOLDS: "holds", Way.MAKES: "makes", Way.ASKS: "asks for the fixture",
-    Way.SETS_UP: "is set up by", Way.IS_WRAPPED: "is wrapped in", Way.STANDS_FOR: "stands for",
-    Way.REPEATS: "is another definition of", Way.LOADS: "uses, when it is loaded,", Way.PASSES: "names",
-    Way.INHERITS: "extends", Way.TYPES: "is declared with", Way.WRITES: "writes", Way.IMPORTS: "imports",
-    Way.MENTIONS: "mentions",
-}  # fmt: skip
+    EdgeKind.CALLS: "calls",
+    EdgeKind.READS: "uses",
+    EdgeKind.HOLDS: "holds",
+    EdgeKind.MAKES: "makes",
+    EdgeKind.ASKS: "asks for the fixture",
+    EdgeKind.SETS_UP: "is set up by",
+    EdgeKind.IS_WRAPPED: "is wrapped in",
+    EdgeKind.STANDS_FOR: "stands for",
+    EdgeKind.REPEATS: "is another definition of",
+    EdgeKind.LOADS: "uses, when it is loaded,",
+    EdgeKind.PASSES: "names",
+    EdgeKind.INHERITS: "extends",
+    EdgeKind.TYPES: "is declared with",
+    EdgeKind.WRITES: "writes",
+    EdgeKind.IMPORTS: "imports",
+    EdgeKind.MENTIONS: "mentions",
+}
 _SHOWN = 5  # names of a chain; of a longer one the first and the last
 
 
-class Reached(NamedTuple):
+class ReachedSymbol(NamedTuple):
     """One who reaches what was asked about. Sorted, the nearest come first, and of those as near, by path and line."""
 
     steps: int
@@ -42,11 +53,11 @@ class Reached(NamedTuple):
     behind: str = ""  # what the start of the walk leads to in turn
 
 
-class Found(NamedTuple):
+class ReachedSymbols(NamedTuple):
     """Who reaches what was asked about, nearest first."""
 
-    rows: list[Reached]
-    walk: Walk
+    rows: list[ReachedSymbol]
+    walk: GraphWalk
 
 
 def starts_in(index: Index, file: File) -> list[int]:
@@ -78,32 +89,32 @@ def around(index: Index, place: Place) -> Iterator[Place]:
     return (one for one in index.facts.symbols_in(place.path) if [*clean(one.home), one.name] == home)
 
 
-def reached(index: Index, starts: Collection[int], category: Category, most: int = MOST) -> Found:
+def reached(index: Index, starts: Collection[int], category: Category, most: int = MOST) -> ReachedSymbols:
     """The tests or examples that may run what is asked about; the walk looks at so many edges."""
     walk = index.graph.back(starts, RUNS, _LOADS, STEPS, most)
     steps, tests = walk.steps, index.tests
     if category is not Category.TEST:
-        return Found(sorted(_files(index, walk, steps, category)), walk)
-    rows = [Reached(steps[one][0], tests[one], one, one) for one in steps.keys() & tests.keys()]
+        return ReachedSymbols(sorted(_files(index, walk, steps, category)), walk)
+    rows = [ReachedSymbol(steps[one][0], tests[one], one, one) for one in steps.keys() & tests.keys()]
     if any(language in WHOLE for language in index.counts):
-        rows += _files(index, walk, [one for one, step in steps.items() if step[2] == Way.LOADS], category)
-    return Found(sorted(rows), walk)
+        rows += _files(index, walk, [one for one, step in steps.items() if step[2] == EdgeKind.LOADS], category)
+    return ReachedSymbols(sorted(rows), walk)
 
 
-def _files(index: Index, walk: Walk, ids: Iterable[int], category: Category) -> list[Reached]:
+def _files(index: Index, walk: GraphWalk, ids: Iterable[int], category: Category) -> list[ReachedSymbol]:
     """The files that as a whole are tests or examples."""
-    found: dict[int, Reached] = {}
+    found: dict[int, ReachedSymbol] = {}
     for identity in ids:
         path = index.path_of(identity)
         steps = walk.steps[identity][0]
         if index.category_of(path) == category and (category is not Category.TEST or index.language_of(path) in WHOLE):
             base = index.base_of(path)
             if base not in found or found[base].steps > steps:
-                found[base] = Reached(steps, len(index.tests) + base, base, identity)
+                found[base] = ReachedSymbol(steps, len(index.tests) + base, base, identity)
     return list(found.values())
 
 
-def overridden(index: Index, places: Iterable[Place], category: Category) -> Iterator[Found]:
+def overridden(index: Index, places: Iterable[Place], category: Category) -> Iterator[ReachedSymbols]:
     """The tests that call what a method overrides, and make an instance of the class that overrides it."""
     for place in places:
         owner = next(around(index, place), None)
@@ -113,7 +124,9 @@ def overridden(index: Index, places: Iterable[Place], category: Category) -> Ite
         makes = {one.id for one in reached(index, [owner.id, *_constructors(index, owner)], category).rows}
         rows, walk = reached(index, above, category)
         behind = f"overridden by {full_name(place)}"
-        yield Found([row._replace(steps=row.steps + 1, behind=behind) for row in rows if row.id in makes], walk)
+        yield ReachedSymbols(
+            [row._replace(steps=row.steps + 1, behind=behind) for row in rows if row.id in makes], walk
+        )
 
 
 def _constructors(index: Index, owner: Place) -> list[int]:
@@ -141,20 +154,20 @@ def places(index: Index, ids: Iterable[int]) -> dict[int, Place]:
 # --- in words
 
 
-def reasons(index: Index, rows: Iterable[Reached], walk: Walk) -> list[str]:
+def reasons(index: Index, rows: Iterable[ReachedSymbol], walk: GraphWalk) -> list[str]:
     """Why each is in the answer."""
     chains = [(_chain(walk, row.met), row.behind) for row in rows]
     known = places(index, (identity for chain, _ in chains for identity, _ in chain if identity))
     return [_said(chain, known) + (f", {behind}" if behind else "") for chain, behind in chains]
 
 
-def _chain(walk: Walk, met: int) -> list[tuple[int, int]]:
+def _chain(walk: GraphWalk, met: int) -> list[tuple[int, int]]:
     """The symbols from a test to what it reaches, each with the way that leads to it; without those in the middle."""
     steps = walk.steps
     chain: list[tuple[int, int]] = []
     distance, following, way = steps[met]
     while distance:
-        if way != Way.REPEATS or not chain:
+        if way != EdgeKind.REPEATS or not chain:
             chain.append((following, way))
         distance, following, way = steps[following]
     return chain if len(chain) <= _SHOWN else [*chain[:2], (0, 0), *chain[-2:]]
@@ -170,4 +183,4 @@ def _said(chain: list[tuple[int, int]], known: dict[int, Place]) -> str:
         name = (full_name(place) if place.name else name_of(place)) if place is not None else "…"
         if not names or names[-1] != name:
             names.append(name)
-    return f"{VERBS[Way(chain[0][1])]} {' → '.join(names)}"
+    return f"{VERBS[EdgeKind(chain[0][1])]} {' → '.join(names)}"

@@ -22,20 +22,20 @@ from concordance.base.config import Book
 from concordance.base.errors import UserError
 from concordance.base.model import KINDS, Category, File
 from concordance.extract.engine import language_of
-from concordance.facts.codec import Tested, TestedFiles, clusters_from, cycles_from, standings_from
-from concordance.facts.fulltext.index import Shelf, shelves
-from concordance.facts.fulltext.words import Words
-from concordance.facts.links.graph import Graph, unpacked_pairs
+from concordance.facts.codec import FileTests, TestedFiles, clusters_from, cycles_from, standings_from
+from concordance.facts.fulltext.index import IndexShard, shelves
+from concordance.facts.fulltext.words import WordNormalizer
+from concordance.facts.links.graph import LinkGraph, unpacked_pairs
 from concordance.facts.read import Facts
 from concordance.facts.store_delta import Aspect, band
 from concordance.query.answers import clean
 from concordance.query.index.census import Census
-from concordance.query.index.file_graph import Cluster, Layer, Loads, clusters, folder_edges
-from concordance.query.index.ledger import Summaries
-from concordance.query.index.open_file import Opened
-from concordance.query.index.owners import PLACES, Rule, parsed
-from concordance.query.index.test_commands import Runners
-from concordance.query.index.updates.reads import Looked, Reads, Shared
+from concordance.query.index.file_graph import FileCluster, Layer, LoadGraph, clusters, folder_edges
+from concordance.query.index.ledger import FileCounts
+from concordance.query.index.open_file import OpenFile
+from concordance.query.index.owners import PLACES, OwnerRule, parsed
+from concordance.query.index.test_commands import TestCommands
+from concordance.query.index.updates.reads import ReadRecorder, RecordedTable, SharedProperty
 from concordance.query.names.alphabet import Alphabet
 from concordance.query.search.related_files import Neighbours
 
@@ -56,11 +56,11 @@ class Index:
         """`passed` says how many pages were passed over, by the folder of the book in the repository that has them."""
         self.facts, self.root, self.book, self.passed = facts, root, book or Book(), passed or {}
         self.of_pages = False  # whether its files are the pages of a book
-        self.reads = Reads()
+        self.reads = ReadRecorder()
         self.worked_out: dict[Any, Any] = {}
-        self.summaries = Summaries({}, ())
+        self.summaries = FileCounts({}, ())
         self.known_letters: list[str] | None = None  # the parts of the alphabet, where they are those of the last book
-        self.open: dict[str, Opened] = {}  # those that were opened last
+        self.open: dict[str, OpenFile] = {}  # those that were opened last
 
     @cached_property
     def marks(self) -> dict[str, int]:
@@ -100,7 +100,7 @@ class Index:
             hint = "Its settings leave files out: see `include` and `exclude` there"
         return UnknownPath(f"the repository has no file {asked}", hint)
 
-    def opened(self, path: str) -> Opened:
+    def opened(self, path: str) -> OpenFile:
         """A file, unpacked; those that were opened last are kept."""
         self.reads.note(Aspect.TEXT, path)
         self.reads.note(Aspect.OUT, path)
@@ -109,7 +109,7 @@ class Index:
             row = self.facts.file_and_base(path)
             if row is None:
                 raise UnknownPath(f"the repository has no file {path}")
-            found = Opened(self.facts, self.root, *row)
+            found = OpenFile(self.facts, self.root, *row)
             if len(self.open) >= _KEPT:
                 del self.open[next(iter(self.open))]
         self.open[path] = found
@@ -140,10 +140,10 @@ class Index:
         """The path of the file that a symbol's id, or its own, belongs to."""
         return self.bases[bisect_right(self.starts, identity) - 1][1]
 
-    @Shared
+    @SharedProperty
     def categories(self) -> dict[str, str]:
         """What each file is for."""
-        return Looked(self.reads, Aspect.NAMES, {row[1]: row[3] for row in self.bases})
+        return RecordedTable(self.reads, Aspect.NAMES, {row[1]: row[3] for row in self.bases})
 
     def category_of(self, path: str) -> str:
         """What a file is for."""
@@ -189,10 +189,10 @@ class Index:
         self.reads.note("folder", folder)
         return self._folders.get(folder, [])
 
-    @Shared
+    @SharedProperty
     def files(self) -> dict[str, File]:
         """The ledger, by path."""
-        return Looked(self.reads, Aspect.TEXT, {file.path: file for file in self.facts.files()})
+        return RecordedTable(self.reads, Aspect.TEXT, {file.path: file for file in self.facts.files()})
 
     def weight_of(self, path: str) -> int:
         """About how many bytes a file has."""
@@ -200,7 +200,7 @@ class Index:
         with self.reads.unheard():
             return band(self.files[path].size)
 
-    @Shared
+    @SharedProperty
     def bands(self) -> dict[str, str]:
         """Where each file stands among all by its rank, in words that a small change does not change."""
         ordered = sorted(self.ranks, key=lambda path: (-self.ranks[path], path))
@@ -208,7 +208,7 @@ class Index:
         for place, path in enumerate(ordered):
             share = (place + 1) / len(ordered)
             found[path] = next((word for top, word in _BANDS if share <= top), "")
-        return Looked(self.reads, "bands", found)
+        return RecordedTable(self.reads, "bands", found)
 
     @cached_property
     def keys(self) -> list[str]:
@@ -225,7 +225,7 @@ class Index:
         """Whether each symbol is only declared where it stands, by its id."""
         return self._named[2]
 
-    @Shared
+    @SharedProperty
     def _named(self) -> tuple[list[str], bytearray, bytearray]:
         """What is known of all symbols, by their ids; files have ids among them."""
         rows = self.facts.symbol_keys()
@@ -243,7 +243,7 @@ class Index:
         self.reads.note(Aspect.NAME, clean(key)[-1])
         return [one for one in self._prototypes.get(bare(key), ()) if self.declared[one] == declared]
 
-    @Shared
+    @SharedProperty
     def _prototypes(self) -> dict[str, list[int]]:
         """The ids of such symbols by their keys without numbers."""
         found: dict[str, list[int]] = {}
@@ -259,12 +259,12 @@ class Index:
         """The languages in which declarations and definitions stand in different files."""
         return frozenset(name for name in self.counts if name and language_of(name).has_prototypes)
 
-    @Shared
+    @SharedProperty
     def census(self) -> Census:
         """All names at once."""
         return Census(self.facts, self.bases, self.keys, self.kinds, self.reads)
 
-    @Shared
+    @SharedProperty
     def alphabet(self) -> Alphabet:
         """The same from A to Z, in parts."""
         return Alphabet(self.census)
@@ -274,30 +274,30 @@ class Index:
         """The parts of the alphabet."""
         return self.known_letters if self.known_letters is not None else list(self.alphabet.shards.names)
 
-    @Shared
+    @SharedProperty
     def layers(self) -> dict[str, Layer]:
         """How high each file stands over what it needs."""
         rows = standings_from(self.facts.passed("layers")).items()
-        return Looked(self.reads, "layers", {self.by_base[one]: Layer(*row) for one, row in rows})
+        return RecordedTable(self.reads, "layers", {self.by_base[one]: Layer(*row) for one, row in rows})
 
-    @Shared
+    @SharedProperty
     def cycles(self) -> dict[str, tuple[str, ...]]:
         """The files that need one another, by each of them; what waits to be loaded makes no cycle."""
         rings = [tuple(self.by_base[one] for one in row) for row in cycles_from(self.facts.passed("cycles"))]
-        return Looked(self.reads, "cycles", {path: ring for ring in rings for path in ring})
+        return RecordedTable(self.reads, "cycles", {path: ring for ring in rings for path in ring})
 
-    @Shared
-    def loads(self) -> Loads:
+    @SharedProperty
+    def loads(self) -> LoadGraph:
         """Which file needs which when it is loaded."""
-        return Loads(unpacked_pairs(self.facts.passed("loads")), self.by_base)
+        return LoadGraph(unpacked_pairs(self.facts.passed("loads")), self.by_base)
 
-    @Shared
-    def clusters(self) -> dict[str, Cluster]:
+    @SharedProperty
+    def clusters(self) -> dict[str, FileCluster]:
         """The group of each file that uses others, or is used, together with them."""
         rows = clusters(clusters_from(self.facts.passed("clusters")), self.by_base)
-        return Looked(self.reads, "clusters", rows)
+        return RecordedTable(self.reads, "clusters", rows)
 
-    @Shared
+    @SharedProperty
     def _folder_edges(self) -> dict[str, dict[tuple[str, str], int]]:
         prose = {row[0] for row in self.bases if row[3] == Category.DOCUMENTATION}
         pairs = [pair for pair in unpacked_pairs(self.facts.passed("pairs")) if pair[0] not in prose]
@@ -310,17 +310,17 @@ class Index:
         return self._folder_edges.get(folder, {})
 
     @property
-    def owners(self) -> tuple[str, list[Rule]]:
+    def owners(self) -> tuple[str, list[OwnerRule]]:
         """The file that says whose which files are, and its rules."""
         self.reads.note("owners", "")
         return self._owners
 
-    @Shared
-    def _owners(self) -> tuple[str, list[Rule]]:
+    @SharedProperty
+    def _owners(self) -> tuple[str, list[OwnerRule]]:
         place = next((place for place in PLACES if place in self._ids), "")
         return place, parsed(self.runners.text(place).decode(errors="replace")) if place else []
 
-    @Shared
+    @SharedProperty
     def licences(self) -> dict[str, str]:
         """The file of each folder that holds a licence."""
         found: dict[str, str] = {}
@@ -328,7 +328,7 @@ class Index:
             folder, _, name = path.rpartition("/")
             if _LICENCE.fullmatch(name):
                 found[folder] = path
-        return Looked(self.reads, "licences", found)
+        return RecordedTable(self.reads, "licences", found)
 
     @cached_property
     def _tested(self) -> TestedFiles:
@@ -339,23 +339,23 @@ class Index:
         """The tests of all files, packed, by the files' ids."""
         return self._tested.rows
 
-    def tests_of(self, path: str) -> Tested:
+    def tests_of(self, path: str) -> FileTests:
         """The tests that reach a file, by ids and steps: the near ones, and how many there are farther away."""
         self.reads.note("tests", path)
         return self._tested.of(self.base_of(path))
 
-    @Shared
-    def graph(self) -> Graph:
+    @SharedProperty
+    def graph(self) -> LinkGraph:
         """Who leads to whom."""
-        return Graph(self.facts.passed("graph"))
+        return LinkGraph(self.facts.passed("graph"))
 
-    @Shared
+    @SharedProperty
     def tests(self) -> dict[int, int]:
         """All tests by their ids, each with its number in the order of paths and lines."""
         ids = chain.from_iterable(self.tests_in[path] for path in sorted(self.tests_in))
         return {identity: number for number, identity in enumerate(ids)}
 
-    @Shared
+    @SharedProperty
     def tests_in(self) -> dict[str, list[int]]:
         """The same by file, in the order of lines; only of files that have any."""
         found: dict[str, list[int]] = {}
@@ -370,25 +370,25 @@ class Index:
         number = sum(map(len, self.tests_in.values()))
         return f"over {band(number):,} tests" if number > 16 else counted(number, "test") if number else ""
 
-    @Shared
+    @SharedProperty
     def neighbours(self) -> Neighbours:
         """Which files belong together."""
         return Neighbours(self.facts, self.by_base, self.reads)
 
-    @Shared
-    def runners(self) -> Runners:
+    @SharedProperty
+    def runners(self) -> TestCommands:
         """The commands that run tests."""
-        return Runners(self.root, self._ids, self.reads)
+        return TestCommands(self.root, self._ids, self.reads)
 
     @cached_property
-    def shelves(self) -> list[Shelf]:
+    def shelves(self) -> list[IndexShard]:
         """The full-text index."""
         return shelves(os.path.dirname(self.facts.path))
 
     @cached_property
-    def words(self) -> Words:
+    def words(self) -> WordNormalizer:
         """Splits questions into words."""
-        return Words()
+        return WordNormalizer()
 
     @cached_property
     def ranks(self) -> dict[str, float]:

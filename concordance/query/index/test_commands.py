@@ -15,10 +15,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 
 from concordance.base.errors import Unreadable
-from concordance.base.model import Entry
+from concordance.base.model import ListedFile
 from concordance.collect import walk
 from concordance.facts.store_delta import Aspect
-from concordance.query.index.updates.reads import Reads
+from concordance.query.index.updates.reads import ReadRecorder
 
 _COMMAND = re.compile(r"^[ \t]*(\w+)[ \t]*\(([^()]*(?:\([^()]*\)[^()]*)*)\)", re.M)
 _WORD = re.compile(r'"[^"]*"|[^\s"]+')
@@ -50,10 +50,10 @@ def is_setting(path: str) -> bool:
     return named or name == _CMAKE or name.endswith((".cmake", ".bzl"))
 
 
-class Runners:
+class TestCommands:
     """Of one repository; what was found for a file or folder is kept."""
 
-    def __init__(self, root: str, paths: Collection[str], reads: Reads) -> None:
+    def __init__(self, root: str, paths: Collection[str], reads: ReadRecorder) -> None:
         self._root, self._paths, self.reads = root, paths, reads
         self._texts: dict[str, bytes] = {}
         self._builds: dict[str, list[Command]] = {}
@@ -86,7 +86,7 @@ class Runners:
         if path in self._texts:
             return self._texts[path]
         try:
-            found = walk.read(self._root, Entry(path, 0, 0), abs(most), most < 0)
+            found = walk.read(self._root, ListedFile(path, 0, 0), abs(most), most < 0)
         except Unreadable:
             found = b""
         if most == _LARGEST:

@@ -15,7 +15,7 @@ from concordance.base.blocks import Ref
 from concordance.base.characters import HIDDEN
 from concordance.query.markup.blocks import Blocks, Dialect
 from concordance.query.markup.doxygen import only_member, without_tags
-from concordance.query.markup.inline import Link, Words
+from concordance.query.markup.inline import InlineReader, Link
 from concordance.query.markup.lines import collected
 from concordance.query.markup.markdown_shapes import joined
 from concordance.query.markup.summary import first_sentence as first_sentence
@@ -72,7 +72,7 @@ def markdown(doc: str, language: str, link: Link = _no_link) -> tuple[str | Ref,
     if len(doc) < 200 and "\n" not in doc and _PLAIN.fullmatch(doc) and "_ " not in doc and "__" not in doc:
         return (doc,)
     dialect = _dialect(doc, language)
-    words = Words(
+    words = InlineReader(
         link, rest=dialect.rest, commands=dialect.commands, intra=language in ("rust", "go"), calls=language in _C,
         arguments=language == "c",
     )  # fmt: skip

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from concordance.query.markup import doxygen, sections, tables
-from concordance.query.markup.inline import Words, code, linked
+from concordance.query.markup.inline import InlineReader, code, linked
 from concordance.query.markup.lines import (
     DIRECTIVE,
     STARTS,
@@ -26,7 +26,7 @@ from concordance.query.markup.lines import (
     titled_end,
 )
 from concordance.query.markup.markdown_shapes import (
-    Made,
+    MarkdownBlock,
     evened,
     fenced,
     is_code,
@@ -36,7 +36,7 @@ from concordance.query.markup.markdown_shapes import (
     led,
     listed,
 )
-from concordance.query.markup.sections import Reader
+from concordance.query.markup.sections import BlockReader
 
 _OPTION = re.compile(r":[\w-]+:(?:\s|$)")
 _NOTES = {
@@ -94,18 +94,18 @@ class Dialect:
 class Blocks:
     """Reads one comment."""
 
-    def __init__(self, words: Words, language: str, dialect: Dialect) -> None:
+    def __init__(self, words: InlineReader, language: str, dialect: Dialect) -> None:
         self.words, self.language, self.dialect = words, language, dialect
         self.members = dialect.members
         self._depth = 0
 
-    def convert(self, lines: Sequence[str]) -> list[Made]:
+    def convert(self, lines: Sequence[str]) -> list[MarkdownBlock]:
         """The blocks of some lines."""
         if self._depth > _DEEPEST:
             text = "\n".join(line.strip() for line in lines if line.strip())
-            return [Made("text", self.words.paragraph(text))] if text else []
+            return [MarkdownBlock("text", self.words.paragraph(text))] if text else []
         self._depth += 1
-        made: list[Made] = []
+        made: list[MarkdownBlock] = []
         at = 0
         margin = -1
         while at < len(lines):
@@ -123,7 +123,7 @@ class Blocks:
         self._depth -= 1
         return made
 
-    def _open(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[Made]) -> int:
+    def _open(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[MarkdownBlock]) -> int:
         """Reads the block that a line opens; gives the line behind it."""
         sign = text[0]
         end = at
@@ -146,7 +146,7 @@ class Blocks:
         elif sign in "@\\" and self.dialect.commands:
             end = doxygen.command(self, lines, at, indent, made)
         elif sign == "#" and self.dialect.headings and _HEADING.match(text):
-            made.append(Made("text", self.words.label(text.strip("# "))))
+            made.append(MarkdownBlock("text", self.words.label(text.strip("# "))))
             end = at + 1
         if end == at and sign in "+=|" and (end := tables.table_end(lines, at)) > at:
             made.append(tables.table(self.words, lines[at:end]))
@@ -160,7 +160,7 @@ class Blocks:
 
     # --- code
 
-    def _fence(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[Made]) -> int:
+    def _fence(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[MarkdownBlock]) -> int:
         match = _FENCE.match(text)
         if match is None:
             return at
@@ -179,7 +179,7 @@ class Blocks:
             made.append(fenced(body, named or language_of("\n".join(body), self.language)))
         return end + 1
 
-    def _quoted(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[Made]) -> int:
+    def _quoted(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[MarkdownBlock]) -> int:
         end = at
         if text.startswith(">>>"):
             end = doctest_end(lines, at, indent)
@@ -190,10 +190,10 @@ class Blocks:
                 end += 1
             inside = self.convert([line.lstrip()[1:].removeprefix(" ") for line in lines[at:end]])
             quote = "\n".join(f"> {line}".rstrip() for line in joined(inside).split("\n"))
-            made += [Made("quote", quote)] if inside else []
+            made += [MarkdownBlock("quote", quote)] if inside else []
         return end
 
-    def _deeper(self, lines: Sequence[str], at: int, margin: int, made: list[Made]) -> int:
+    def _deeper(self, lines: Sequence[str], at: int, margin: int, made: list[MarkdownBlock]) -> int:
         """A block that is indented more than what is around it: code, or words that are set in."""
         end = block_end(lines, at, margin)
         block = list(lines[at:end])
@@ -212,7 +212,7 @@ class Blocks:
             made += self.convert(body)
         return end
 
-    def _literal(self, lines: Sequence[str]) -> list[Made]:
+    def _literal(self, lines: Sequence[str]) -> list[MarkdownBlock]:
         """Lines that are meant as code; words among doctests are words all the same."""
         body = evened(lines)
         text = "\n".join(body)
@@ -222,7 +222,7 @@ class Blocks:
 
     # --- reST
 
-    def _directive(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[Made]) -> int:
+    def _directive(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[MarkdownBlock]) -> int:
         end = block_end(lines, at + 1, indent)
         body = list(lines[at + 1 : end])
         if match := DIRECTIVE.match(text):
@@ -240,7 +240,7 @@ class Blocks:
             made += led(f"\\[{self.words.markdown(match[1])}]", blocks)
         return end
 
-    def _line_block(self, lines: Sequence[str], at: int, made: list[Made]) -> int:
+    def _line_block(self, lines: Sequence[str], at: int, made: list[MarkdownBlock]) -> int:
         end = at
         while end < len(lines) and lines[end].lstrip().startswith("|"):
             end += 1
@@ -248,17 +248,17 @@ class Blocks:
         if end - at < 2 or any("|" in row for row in rows):
             made.append(fenced(lines[at:end]))
         else:
-            made.append(Made("text", "\\\n".join(self.words.paragraph(row) for row in rows if row)))
+            made.append(MarkdownBlock("text", "\\\n".join(self.words.paragraph(row) for row in rows if row)))
         return end
 
     # --- titles and sections
 
-    def _titled(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[Made]) -> int:
+    def _titled(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[MarkdownBlock]) -> int:
         """A title that is underlined, and what NumPy's convention says of some; 0 where there is none."""
         if UNDERLINE.fullmatch(text):
             over = at + 2 < len(lines) and lines[at + 1].strip() and lines[at + 2].strip() == text
             if over:
-                made.append(Made("text", self.words.label(lines[at + 1].strip())))
+                made.append(MarkdownBlock("text", self.words.label(lines[at + 1].strip())))
             return at + 3 if over else at + 1
         under = lines[at + 1].strip() if at + 1 < len(lines) else ""
         if not under or under[0] not in "=-~^\"'`#*+.:_" or not UNDERLINE.fullmatch(under):
@@ -269,10 +269,10 @@ class Blocks:
             made += sections.numpy(self, key, lines[at + 2 : end])
             return end
         title = (sections.PROSE.get(key) or text) if key else text
-        made.append(Made("text", self.words.label(title.rstrip(":") + (":" if key else ""))))
+        made.append(MarkdownBlock("text", self.words.label(title.rstrip(":") + (":" if key else ""))))
         return at + 2
 
-    def _section(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[Made]) -> int:
+    def _section(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[MarkdownBlock]) -> int:
         """A section with its header on a line of its own, or before its words; the line itself where there is none."""
         head = sections.header(text)
         end = block_end(lines, at + 1, indent)
@@ -280,7 +280,7 @@ class Blocks:
             is_own = text[-1] == ":" and (at == 0 or not lines[at - 1].strip()) and _LABEL.fullmatch(text)
             if not is_own or end == at + 1 or not any(line.strip() for line in lines[at + 1 : end]):
                 return at
-            made.append(Made("text", self.words.label(text.rstrip(":") + ":")))
+            made.append(MarkdownBlock("text", self.words.label(text.rstrip(":") + ":")))
             first = next(n for n in range(at + 1, end) if lines[n].strip())
             if text.endswith("::") and self.dialect.rest:
                 made += self._literal(lines[first:end])
@@ -296,7 +296,7 @@ class Blocks:
                 first_behind(lines, at + 1).startswith((">>>", "```")) or not first_behind(lines, at + 1)
             ):
                 made += (
-                    [Made("text", f"**{sections.PROSE[key] or text.rstrip(':')}:**")]
+                    [MarkdownBlock("text", f"**{sections.PROSE[key] or text.rstrip(':')}:**")]
                     if first_behind(lines, at + 1)
                     else []
                 )
@@ -312,18 +312,18 @@ class Blocks:
                 end += 1
         body = list(lines[at + 1 : end])
         if text.endswith("::") and self.dialect.rest and key in sections.PROSE:
-            made += [Made("text", f"**{sections.PROSE[key]}:**"), *self._literal(body)]
+            made += [MarkdownBlock("text", f"**{sections.PROSE[key]}:**"), *self._literal(body)]
         else:
             made += sections.google(self, key, inline, body)
         return end
 
     # --- lists and paragraphs
 
-    def _list(self, lines: Sequence[str], at: int, indent: int, made: list[Made]) -> int:
+    def _list(self, lines: Sequence[str], at: int, indent: int, made: list[MarkdownBlock]) -> int:
         """Items that stand at one indentation, each with what is indented below it."""
         numbered = _NUMBER.match(lines[at].lstrip())
         pattern = _NUMBER if numbered else _BULLET
-        items: list[list[Made]] = []
+        items: list[list[MarkdownBlock]] = []
         end = at
         while end < len(lines):
             text = lines[end].lstrip()
@@ -354,7 +354,7 @@ class Blocks:
         made += listed(items, start if numbered and numbered[1] else -1)
         return end
 
-    def _paragraph(self, lines: Sequence[str], at: int, indent: int, made: list[Made]) -> int:
+    def _paragraph(self, lines: Sequence[str], at: int, indent: int, made: list[MarkdownBlock]) -> int:
         end = at + 1
         is_rest = self.dialect.rest
         while end < len(lines):
@@ -383,13 +383,13 @@ class Blocks:
             return end
         text = "\n".join([line.strip() for line in block])
         if at == 0 and end == at + 1 and _SIGNATURE.fullmatch(text):
-            made.append(Made("text", code(text)))
+            made.append(MarkdownBlock("text", code(text)))
             return end
         below = block_end(lines, end, indent)
         literal = text.endswith("::") and (is_rest or (end < len(lines) and not lines[end].strip()))
         if literal and any(line.strip() for line in lines[end:below]):
             text = text[:-2] if text == "::" or text[-3].isspace() else text[:-1]
-            made += [Made("text", self.words.paragraph(text.rstrip()))] if text.strip() else []
+            made += [MarkdownBlock("text", self.words.paragraph(text.rstrip()))] if text.strip() else []
             made += self._literal(lines[end:below])
             return below
         if end == at + 1 and end < below and lines[end].strip() and is_rest and self._is_term(lines, at):
@@ -398,7 +398,7 @@ class Blocks:
         if text.endswith("::") and is_rest:  # the code that it announces is not set off
             text = text.removesuffix("::").rstrip()
             text += ":" if text else ""
-        made += [Made("text", self.words.paragraph(text))] if text else []
+        made += [MarkdownBlock("text", self.words.paragraph(text))] if text else []
         return end
 
     def _is_term(self, lines: Sequence[str], at: int) -> bool:
@@ -447,7 +447,7 @@ class Blocks:
 # entries) gives none; a directive that is not known shows its words.
 
 
-def directive(reader: Reader, name: str, argument: str, body: Sequence[str]) -> list[Made]:
+def directive(reader: BlockReader, name: str, argument: str, body: Sequence[str]) -> list[MarkdownBlock]:
     """What a directive says."""
     name = name.lower()
     options, lines = _options(body)
@@ -464,7 +464,7 @@ def directive(reader: Reader, name: str, argument: str, body: Sequence[str]) -> 
         return [fenced([argument, *lines] if argument else lines, "math")]
     if name in ("image", "figure"):
         shown = linked(options.get("alt", "") or argument.rpartition("/")[2] or "image", argument)
-        return [Made("text", f"Image: {shown}"), *(reader.convert(lines) if name == "figure" else [])]
+        return [MarkdownBlock("text", f"Image: {shown}"), *(reader.convert(lines) if name == "figure" else [])]
     if name in _SILENT:
         return []
     if name in (
@@ -480,14 +480,14 @@ def directive(reader: Reader, name: str, argument: str, body: Sequence[str]) -> 
     ):
         return led(reader.words.label(argument), reader.convert(lines)) if argument else reader.convert(lines)
     if name == "csv-table":
-        return [*([Made("text", reader.words.label(argument))] if argument else []), fenced(lines)]
+        return [*([MarkdownBlock("text", reader.words.label(argument))] if argument else []), fenced(lines)]
     if name in _SUMMARY:
         return listed(
-            [[Made("text", reader.words.code(line.split()[0].lstrip("*-")))] for line in lines if line.strip()]
+            [[MarkdownBlock("text", reader.words.code(line.split()[0].lstrip("*-")))] for line in lines if line.strip()]
         )
     bare = name.rpartition(":")[2]
     if bare in _DEFINED:
-        return [Made("text", code(argument)), *reader.convert(lines)] if argument else reader.convert(lines)
+        return [MarkdownBlock("text", code(argument)), *reader.convert(lines)] if argument else reader.convert(lines)
     if name in _OPEN:
         return reader.convert(lines)
     return led(f"**{reader.words.markdown(name)}:**", reader.convert([argument, *lines] if argument else lines))
@@ -505,7 +505,7 @@ def _options(body: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     return options, evened(lines[at:]) if at else lines
 
 
-def _code(reader: Reader, name: str, argument: str, lines: Sequence[str]) -> list[Made]:
+def _code(reader: BlockReader, name: str, argument: str, lines: Sequence[str]) -> list[MarkdownBlock]:
     if not any(line.strip() for line in lines):
         return []
     stated = argument.split()[0] if argument and name in ("code-block", "code", "sourcecode") else ""

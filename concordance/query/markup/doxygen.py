@@ -12,8 +12,8 @@ import html
 import re
 from collections.abc import Sequence
 
-from concordance.query.markup.markdown_shapes import Made, fence_name, fenced, led, listed
-from concordance.query.markup.sections import Item, Reader, evened_below, shown
+from concordance.query.markup.markdown_shapes import MarkdownBlock, fence_name, fenced, led, listed
+from concordance.query.markup.sections import BlockReader, SectionItem, evened_below, shown
 
 _COMMAND = re.compile(r"[@\\]([A-Za-z]+|[{}])(?![A-Za-z])", re.S)
 _MEMBER = re.compile(r"@((?:\w|->|\.)+(?:\(\))?|\.\.\.)[ ]*:[ ]?(.*)", re.S)
@@ -89,7 +89,7 @@ def member_words(doc: str) -> str:
     return match[2] if match is not None and match[1].lower() not in _NEVER_NAMES else doc
 
 
-def command(reader: Reader, lines: Sequence[str], at: int, indent: int, made: list[Made]) -> int:
+def command(reader: BlockReader, lines: Sequence[str], at: int, indent: int, made: list[MarkdownBlock]) -> int:
     """Reads what a command opens; gives the line behind it, or the line itself where it is no command."""
     text = lines[at].strip()
     if _is_member(text, reader.language):
@@ -109,13 +109,13 @@ def command(reader: Reader, lines: Sequence[str], at: int, indent: int, made: li
     if word in _SILENT:
         if word in ("defgroup", "addtogroup", "mainpage", "page", "name") and len(rest.split()) > 1:
             title = rest if word in ("mainpage", "name") else rest.partition(" ")[2]
-            made.append(Made("text", reader.words.label(title)))
+            made.append(MarkdownBlock("text", reader.words.label(title)))
         if len(rest.split()) <= 1 or word in ("file", "suppress", "ingroup", "memberof"):
             made += reader.convert(lines[at + 1 : end])
         return end
     if word in _TITLES:
         title = rest.partition(" ")[2] or rest if word in _TAKE_A_NAME else rest
-        made += [Made("text", reader.words.label(title))] if title else []
+        made += [MarkdownBlock("text", reader.words.label(title))] if title else []
         made += reader.convert(lines[at + 1 : end])
         return end
     if word in ("return", "returns", "type", "rtype", "enum", "this", "yields") and re.match(r"\{(?!@)", rest):
@@ -124,19 +124,19 @@ def command(reader: Reader, lines: Sequence[str], at: int, indent: int, made: li
     body = evened_below([rest, *lines[at + 1 : end]])
     if word == "example" and any(line.strip() for line in body):
         made += [
-            Made("text", "**Example:**"),
+            MarkdownBlock("text", "**Example:**"),
             *(reader.convert(body) if "```" in "\n".join(body) else [fenced(body, fence_name(reader.language))]),
         ]
         return end
     if word in ("see", "sa") and body and len(body) == 1 and re.fullmatch(r"[\w.#:]+(?:\(\))?", body[0]):
-        made.append(Made("text", f"**{_LABELS[word]}:** {reader.words.code(body[0].strip('#:'))}"))
+        made.append(MarkdownBlock("text", f"**{_LABELS[word]}:** {reader.words.code(body[0].strip('#:'))}"))
         return end
     blocks = reader.convert(body)
     made += led(f"**{_LABELS[word]}:**", blocks) if _LABELS[word] and blocks else blocks
     return end
 
 
-def _end(reader: Reader, lines: Sequence[str], at: int) -> int:
+def _end(reader: BlockReader, lines: Sequence[str], at: int) -> int:
     """The line behind a command's paragraph."""
     end = at + 1
     while end < len(lines):
@@ -147,7 +147,7 @@ def _end(reader: Reader, lines: Sequence[str], at: int) -> int:
     return end
 
 
-def _verbatim(reader: Reader, word: str, lines: Sequence[str], at: int, made: list[Made]) -> int:
+def _verbatim(reader: BlockReader, word: str, lines: Sequence[str], at: int, made: list[MarkdownBlock]) -> int:
     """Code up to the command that ends it; to the end of the text where none does."""
     close = "f}" if word == "f{" else _ENDS[word]
     first = lines[at].strip()[1 + len(word) :]
@@ -177,9 +177,9 @@ def _verbatim(reader: Reader, word: str, lines: Sequence[str], at: int, made: li
     return end + 1
 
 
-def _listed(reader: Reader, lines: Sequence[str], at: int, made: list[Made], label: str) -> int:
+def _listed(reader: BlockReader, lines: Sequence[str], at: int, made: list[MarkdownBlock], label: str) -> int:
     """Commands of one kind that follow one another, as a list."""
-    items: list[Item] = []
+    items: list[SectionItem] = []
     while at < len(lines):
         text = lines[at].strip()
         if not text:
@@ -193,11 +193,11 @@ def _listed(reader: Reader, lines: Sequence[str], at: int, made: list[Made], lab
         end = _end(reader, lines, at)
         items.append(_entry(text, lines[at + 1 : end], reader.language))
         at = end
-    made += [Made("text", f"**{label}:**"), *shown(reader, items)]
+    made += [MarkdownBlock("text", f"**{label}:**"), *shown(reader, items)]
     return at
 
 
-def _label(reader: Reader, text: str) -> str:
+def _label(reader: BlockReader, text: str) -> str:
     if text[:1] not in ("@", "\\"):
         return ""
     if _is_member(text, reader.language):
@@ -206,22 +206,22 @@ def _label(reader: Reader, text: str) -> str:
     return _NAMED.get(match[1], "") if match else ""
 
 
-def _entry(text: str, below: Sequence[str], language: str) -> Item:
+def _entry(text: str, below: Sequence[str], language: str) -> SectionItem:
     member = _MEMBER.match(text) if _is_member(text, language) else None
     if member is not None:
-        return Item(member[1], "", [member[2].strip(), *below])
+        return SectionItem(member[1], "", [member[2].strip(), *below])
     match = _PARAM.match(text)
     if match is None:
-        return Item("", "", [text.partition(" ")[2].strip(), *below])
+        return SectionItem("", "", [text.partition(" ")[2].strip(), *below])
     name = match["name"] or ""
     stated = ", ".join(part for part in (match["type"], match["way"]) if part)
     if name.startswith("["):  # JSDoc's way to say that it may be left out
         name, _, default = name[1:-1].partition("=")
         stated = ", ".join(part for part in (stated, f"default {default}" if default else "optional") if part)
-    return Item(name.strip("<>"), stated, [match["words"].strip(), *below])
+    return SectionItem(name.strip("<>"), stated, [match["words"].strip(), *below])
 
 
-def _bullets(reader: Reader, lines: Sequence[str], at: int, made: list[Made]) -> int:
+def _bullets(reader: BlockReader, lines: Sequence[str], at: int, made: list[MarkdownBlock]) -> int:
     items = []
     while at < len(lines) and (text := lines[at].strip())[1:4] == "li ":
         end = _end(reader, lines, at)

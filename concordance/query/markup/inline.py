@@ -87,7 +87,7 @@ _READ_AS_TEXT = frozenset(("ref", "doc", "term", "any", "numref", "std", "issue"
 
 
 @dataclass
-class Words:
+class InlineReader:
     """How one documentation comment's paragraphs are read: by its dialect, with the links found so far."""
 
     link: Link
@@ -301,12 +301,24 @@ class Words:
         return code(match["argument"]) if self.arguments else f"@{escaped(match['argument'])}"
 
 
-_WAYS: dict[str, Callable[[Words, re.Match[str]], str]] = {
-    "code": Words._code, "role": Words._role, "strong": Words._strong, "emphasis": Words._emphasis,
-    "auto": Words._auto, "url": Words._url, "link": Words._link, "intra": Words._intra, "foot": Words._foot,
-    "escape": Words._escape, "substitution": Words._substitution, "javadoc": Words._javadoc,
-    "doxygen": Words._doxygen, "constant": Words._constant, "struct": Words._struct, "argument": Words._argument,
-}  # fmt: skip
+_WAYS: dict[str, Callable[[InlineReader, re.Match[str]], str]] = {
+    "code": InlineReader._code,
+    "role": InlineReader._role,
+    "strong": InlineReader._strong,
+    "emphasis": InlineReader._emphasis,
+    "auto": InlineReader._auto,
+    "url": InlineReader._url,
+    "link": InlineReader._link,
+    "intra": InlineReader._intra,
+    "foot": InlineReader._foot,
+    "escape": InlineReader._escape,
+    "substitution": InlineReader._substitution,
+    "javadoc": InlineReader._javadoc,
+    "doxygen": InlineReader._doxygen,
+    "constant": InlineReader._constant,
+    "struct": InlineReader._struct,
+    "argument": InlineReader._argument,
+}
 
 
 def escaped(text: str) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from concordance.query.markup import sections
-from concordance.query.markup.inline import Words
+from concordance.query.markup.inline import InlineReader
 
 DIRECTIVE = re.compile(r"\.\.[ ]+(?:\|([^|\n]+)\|[ ]+)?([A-Za-z][\w:.+-]*?)[ ]?::(?:[ ]+(.*)|$)", re.S)
 STARTS = re.compile(  # what may open a block in the middle of a paragraph
@@ -103,7 +103,7 @@ def first_behind(lines: Sequence[str], at: int) -> str:
     return next((line.strip() for line in lines[at:] if line.strip()), "")
 
 
-def collected(lines: Sequence[str], words: Words) -> list[str]:
+def collected(lines: Sequence[str], words: InlineReader) -> list[str]:
     """The lines without reST's targets and substitutions, which are noted; names of targets are marked as such."""
     kept = []
     for line in lines:

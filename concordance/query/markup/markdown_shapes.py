@@ -1,7 +1,7 @@
 """What the blocks of a documentation comment become: paragraphs, lists, code and tables as Markdown text.
 
-In: text that is Markdown already, or code letter by letter. Out: `Made` blocks, which `base/blocks.py` joins with
-blank lines between. A fence is always longer than any inside it.
+In: text that is Markdown already, or code letter by letter. Out: `MarkdownBlock` blocks, which `base/blocks.py` joins
+with blank lines between. A fence is always longer than any inside it.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _FENCES = {
 }  # fmt: skip
 
 
-class Made(NamedTuple):
+class MarkdownBlock(NamedTuple):
     """One block as Markdown."""
 
     kind: str  # "text", "list", "code", "table", "quote"
     text: str
 
 
-def fenced(lines: Sequence[str], language: str = "") -> Made:
+def fenced(lines: Sequence[str], language: str = "") -> MarkdownBlock:
     """Code, its indentation evened out."""
     kept = evened(lines)
     text = "\n".join(kept)
     marks = "`" * (max((len(m) for m in _TICKS.findall(text)), default=2) + 1)
     named = language if _LANGUAGE.fullmatch(language) else ""
-    return Made("code", f"{marks}{named}\n{text}\n{marks}")
+    return MarkdownBlock("code", f"{marks}{named}\n{text}\n{marks}")
 
 
 def evened(lines: Sequence[str]) -> list[str]:
@@ -53,7 +53,7 @@ def evened(lines: Sequence[str]) -> list[str]:
     return [line[margin:] for line in lines[first:last]]
 
 
-def listed(items: Sequence[Sequence[Made]], first: int = -1) -> list[Made]:
+def listed(items: Sequence[Sequence[MarkdownBlock]], first: int = -1) -> list[MarkdownBlock]:
     """A list of items, each of blocks; numbered from `first` where that is not negative."""
     shown = [item for item in items if item]
     loose = any(len([b for b in item if b.kind != "list"]) > 1 for item in shown)
@@ -61,10 +61,10 @@ def listed(items: Sequence[Sequence[Made]], first: int = -1) -> list[Made]:
     for number, item in enumerate(shown, first):
         mark = f"{number}. " if first >= 0 else "- "
         made.append(mark + indented(_stacked(item), len(mark)))
-    return [Made("list", ("\n\n" if loose else "\n").join(made))] if made else []
+    return [MarkdownBlock("list", ("\n\n" if loose else "\n").join(made))] if made else []
 
 
-def _stacked(blocks: Sequence[Made]) -> str:
+def _stacked(blocks: Sequence[MarkdownBlock]) -> str:
     """The blocks of an item: a list follows its words at once, other blocks behind a blank line."""
     text = blocks[0].text
     for block in blocks[1:]:
@@ -79,14 +79,14 @@ def indented(text: str, width: int) -> str:
     return text.replace("\n", "\n" + " " * width).replace("\n" + " " * width + "\n", "\n\n") if "\n" in text else text
 
 
-def led(label: str, blocks: Sequence[Made]) -> list[Made]:
+def led(label: str, blocks: Sequence[MarkdownBlock]) -> list[MarkdownBlock]:
     """Blocks behind a label: on its line, where they begin with words."""
     if blocks and blocks[0].kind == "text":
-        return [Made("text", f"{label} {blocks[0].text}"), *blocks[1:]]
-    return [Made("text", label), *blocks]
+        return [MarkdownBlock("text", f"{label} {blocks[0].text}"), *blocks[1:]]
+    return [MarkdownBlock("text", label), *blocks]
 
 
-def joined(blocks: Sequence[Made]) -> str:
+def joined(blocks: Sequence[MarkdownBlock]) -> str:
     """Blocks, one under the other."""
     return "\n\n".join(block.text for block in blocks)
 

@@ -10,22 +10,22 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from concordance.query.markup.inline import Words, escaped
-from concordance.query.markup.markdown_shapes import Made, evened, led, listed
+from concordance.query.markup.inline import InlineReader, escaped
+from concordance.query.markup.markdown_shapes import MarkdownBlock, evened, led, listed
 
 
-class Reader(Protocol):
+class BlockReader(Protocol):
     """Whoever reads the blocks of a text."""
 
-    words: Words
+    words: InlineReader
     language: str
     members: str  # what kernel-doc's entries are: parameters, or a structure's members
 
-    def convert(self, lines: Sequence[str]) -> list[Made]:
+    def convert(self, lines: Sequence[str]) -> list[MarkdownBlock]:
         """The blocks of some lines."""
 
 
-class Item(NamedTuple):
+class SectionItem(NamedTuple):
     """One entry of a section."""
 
     name: str
@@ -90,7 +90,7 @@ def is_titled(title: str) -> str:
     return key if key in _ALL else ""
 
 
-def google(reader: Reader, key: str, inline: str, body: Sequence[str]) -> list[Made]:
+def google(reader: BlockReader, key: str, inline: str, body: Sequence[str]) -> list[MarkdownBlock]:
     """A section whose body is indented below its header."""
     lines = evened(body)
     if key in PROSE:
@@ -101,13 +101,13 @@ def google(reader: Reader, key: str, inline: str, body: Sequence[str]) -> list[M
     items, before = _items([inline, *lines] if inline else lines)
     if not items:
         return led(f"**{ITEMS[key]}:**", reader.convert(before))
-    return [Made("text", f"**{ITEMS[key]}:**"), *reader.convert(before), *shown(reader, items)]
+    return [MarkdownBlock("text", f"**{ITEMS[key]}:**"), *reader.convert(before), *shown(reader, items)]
 
 
-def numpy(reader: Reader, key: str, body: Sequence[str]) -> list[Made]:
+def numpy(reader: BlockReader, key: str, body: Sequence[str]) -> list[MarkdownBlock]:
     """A section whose title is underlined: a name and its type on a line, what is said of it indented below."""
     label = ITEMS.get(key) or VALUES[key]
-    items: list[Item] = []
+    items: list[SectionItem] = []
     lines = evened(body)
     for place, line in enumerate(lines):
         if line[:1].strip():
@@ -118,34 +118,34 @@ def numpy(reader: Reader, key: str, body: Sequence[str]) -> list[Made]:
                 items[-1].lines.append(line)
             elif key in ITEMS and (colon or described or " " not in line.strip()):
                 if key == "see also" and colon:
-                    items.append(Item(name.strip(), "", [stated.strip()]))
+                    items.append(SectionItem(name.strip(), "", [stated.strip()]))
                 else:
-                    items.append(Item(name.strip().strip("`") or name, stated.strip(), []))
+                    items.append(SectionItem(name.strip().strip("`") or name, stated.strip(), []))
             elif key in VALUES and colon and " " not in name.strip() and name.strip():
-                items.append(Item(name.strip(), stated.strip(), []))
+                items.append(SectionItem(name.strip(), stated.strip(), []))
             elif key in VALUES and described:
-                items.append(Item("", line.strip(), []))
+                items.append(SectionItem("", line.strip(), []))
             elif items:
                 items[-1].lines.append(line)
             else:
                 return led(f"**{label}:**", reader.convert(lines))
         elif items:
             items[-1].lines.append(line)
-    return [Made("text", f"**{label}:**"), *shown(reader, items)] if items else []
+    return [MarkdownBlock("text", f"**{label}:**"), *shown(reader, items)] if items else []
 
 
-def shown(reader: Reader, items: Sequence[Item]) -> list[Made]:
+def shown(reader: BlockReader, items: Sequence[SectionItem]) -> list[MarkdownBlock]:
     """Entries as a list."""
     return listed([_entry(reader, item) for item in items])
 
 
-def _entry(reader: Reader, item: Item) -> list[Made]:
+def _entry(reader: BlockReader, item: SectionItem) -> list[MarkdownBlock]:
     name = f"**{escaped(item.name)}**" if item.name else ""
     stated = reader.words.markdown(" ".join(item.type.split())) if item.type else ""
     head = f"{name} ({stated})" if name and stated else name or stated
     blocks = reader.convert(evened_below(item.lines))
     if not blocks:
-        return [Made("text", head)] if head else []
+        return [MarkdownBlock("text", head)] if head else []
     return led(f"{head}:", blocks) if head else blocks
 
 
@@ -159,9 +159,9 @@ def evened_below(lines: Sequence[str]) -> list[str]:
     return [lines[0], *gap, *evened(lines[1:])]
 
 
-def _items(lines: Sequence[str]) -> tuple[list[Item], list[str]]:
+def _items(lines: Sequence[str]) -> tuple[list[SectionItem], list[str]]:
     """The entries `name (type): words`, and what stands before the first."""
-    items: list[Item] = []
+    items: list[SectionItem] = []
     before: list[str] = []
     at = 0
     while at < len(lines):
@@ -180,7 +180,7 @@ def _items(lines: Sequence[str]) -> tuple[list[Item], list[str]]:
     return items, before
 
 
-def _item(lines: Sequence[str], at: int) -> tuple[Item | None, int]:
+def _item(lines: Sequence[str], at: int) -> tuple[SectionItem | None, int]:
     """The entry that a line opens, and how many more lines its type takes."""
     text, more = lines[at], 0
     match = _ITEM.match(text)
@@ -199,8 +199,8 @@ def _item(lines: Sequence[str], at: int) -> tuple[Item | None, int]:
         stated, rest = rest[1:close].strip(), rest[close + 1 :]
     mark = _MARK.match(rest)
     if mark is None:
-        return (Item(name.replace("\\*", "*"), stated, []), more) if stated and not rest.strip() else (None, 0)
-    return Item(name.replace("\\*", "*"), stated, [rest[mark.end() :]]), more
+        return (SectionItem(name.replace("\\*", "*"), stated, []), more) if stated and not rest.strip() else (None, 0)
+    return SectionItem(name.replace("\\*", "*"), stated, [rest[mark.end() :]]), more
 
 
 def _closing(text: str) -> int:
@@ -213,7 +213,7 @@ def _closing(text: str) -> int:
     return -1
 
 
-def _value(reader: Reader, label: str, lines: Sequence[str], known: str = "") -> list[Made]:
+def _value(reader: BlockReader, label: str, lines: Sequence[str], known: str = "") -> list[MarkdownBlock]:
     """What is returned: words, and before them a type where one is named."""
     lines = evened_below(lines)
     stated = reader.words.markdown(known) if known else ""
@@ -227,18 +227,18 @@ def _value(reader: Reader, label: str, lines: Sequence[str], known: str = "") ->
         lines = [lines[0][match.end() :], *lines[1:]]
     blocks = reader.convert(lines)
     if not blocks:
-        return [Made("text", f"**{label}:** {stated}")] if stated else []
+        return [MarkdownBlock("text", f"**{label}:** {stated}")] if stated else []
     return led(f"**{label}:**" + (f" {stated} –" if stated else ""), blocks)
 
 
 _ALIGNED = re.compile(r"([\w.*,$-]+)[ ]+:[ ]+(?=\S)")
 
 
-def aligned(lines: Sequence[str], margin: int) -> list[Item]:
+def aligned(lines: Sequence[str], margin: int) -> list[SectionItem]:
     """Entries `name : words`, one for each line that is not indented; none where a line is something else."""
     if " : " not in lines[0]:
         return []
-    items: list[Item] = []
+    items: list[SectionItem] = []
     for line in lines:
         if line[margin : margin + 1].isspace():
             items[-1].lines.append(line)
@@ -246,7 +246,7 @@ def aligned(lines: Sequence[str], margin: int) -> list[Item]:
         match = _ALIGNED.match(line, margin)
         if match is None:
             return []
-        items.append(Item(match[1], "", [line[match.end() :]]))
+        items.append(SectionItem(match[1], "", [line[match.end() :]]))
     return items if len(items) > 1 else []
 
 
@@ -270,11 +270,11 @@ def is_field(text: str) -> bool:
     return match is not None and (match["what"] in _NAMED or match["what"].lower() in _ALL or not match["of"])
 
 
-def fields(reader: Reader, groups: Sequence[Sequence[str]]) -> list[Made]:
+def fields(reader: BlockReader, groups: Sequence[Sequence[str]]) -> list[MarkdownBlock]:
     """A list of fields, each with the lines that belong to it."""
-    found: dict[str, list[Item]] = {}
+    found: dict[str, list[SectionItem]] = {}
     types: dict[str, str] = {}
-    made: list[list[Made]] = []
+    made: list[list[MarkdownBlock]] = []
     returned: list[str] = []
     for lines in groups:
         match = _FIELD.match(lines[0])
@@ -286,7 +286,7 @@ def fields(reader: Reader, groups: Sequence[Sequence[str]]) -> list[Made]:
             types[of] = " ".join(" ".join(body).split())
         elif what in _NAMED:
             stated, _, name = of.rpartition(" ")
-            found.setdefault(_NAMED[what], []).append(Item(name, stated.strip(), body))
+            found.setdefault(_NAMED[what], []).append(SectionItem(name, stated.strip(), body))
         elif what.lower() == "rtype":
             types[""] = " ".join(" ".join(body).split())
         elif VALUES.get(what.lower()) == "Returns":
@@ -295,13 +295,13 @@ def fields(reader: Reader, groups: Sequence[Sequence[str]]) -> list[Made]:
             made.append(_value(reader, VALUES[what.lower()], body))
         else:
             made.append(led(f"**{escaped(what.capitalize() + (' ' + of if of else ''))}:**", reader.convert(body)))
-    result: list[Made] = []
+    result: list[MarkdownBlock] = []
     for label, items in found.items():
         typed = [item._replace(type=item.type or types.get(item.name, "")) for item in items]
         if label != "Raises":
-            result += [Made("text", f"**{label}:**"), *shown(reader, typed)]
+            result += [MarkdownBlock("text", f"**{label}:**"), *shown(reader, typed)]
     result += _value(reader, "Returns", returned, types.get("", ""))
     result += [block for blocks in made for block in blocks]
     if "Raises" in found:
-        result += [Made("text", "**Raises:**"), *shown(reader, found["Raises"])]
+        result += [MarkdownBlock("text", "**Raises:**"), *shown(reader, found["Raises"])]
     return result

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from concordance.query.markup.inline import Words
-from concordance.query.markup.markdown_shapes import Made, fenced
+from concordance.query.markup.inline import InlineReader
+from concordance.query.markup.markdown_shapes import MarkdownBlock, fenced
 
 _GRID = re.compile(r"\+(?:[-=]+\+)+")
 _RULE = re.compile(r"=+(?:[ ]+=+)+")
@@ -48,7 +48,7 @@ def table_end(lines: Sequence[str], at: int) -> int:
     return at
 
 
-def table(words: Words, lines: Sequence[str]) -> Made:
+def table(words: InlineReader, lines: Sequence[str]) -> MarkdownBlock:
     """The table that some lines draw."""
     first = lines[0].strip()
     if first.startswith("+"):
@@ -66,10 +66,10 @@ def table(words: Words, lines: Sequence[str]) -> Made:
     shown = [[_cell(words, cell) for cell in row] + [""] * (width - len(row)) for row in rows]
     header = shown.pop(0) if head else [""] * width
     made = [header, ["---"] * width, *shown]
-    return Made("table", "\n".join(f"| {' | '.join(row)} |" for row in made))
+    return MarkdownBlock("table", "\n".join(f"| {' | '.join(row)} |" for row in made))
 
 
-def _cell(words: Words, text: str) -> str:
+def _cell(words: InlineReader, text: str) -> str:
     return words.markdown(" ".join(text.split())).replace("|", "\\|")
 
 

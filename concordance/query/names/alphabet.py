@@ -18,7 +18,7 @@ from concordance.query.index.census import Census
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import public_name
-from concordance.query.names.shards import LARGEST, MANY, Change, Entry, Shards
+from concordance.query.names.shards import LARGEST, MANY, NameChange, NameEntry, Shards
 
 _FEW = 8  # the same, of namespaces, which files share
 _ORDER: dict[str, int] = {kind: number for number, kind in enumerate(KINDS)}
@@ -32,7 +32,7 @@ def lettered(groups: dict[str, list[str]], level: int, entry: Callable[[str], It
     return blocks
 
 
-class Writer:
+class EntryWriter:
     """Makes entries as they stand on a page; `folder` is the one that the page is of."""
 
     def __init__(self, index: Index, folder: str = "", short: bool = False) -> None:
@@ -40,7 +40,7 @@ class Writer:
         self._cut = len(folder) + 1 if folder else 0
         self._most = MANY if short else 8 * MANY  # a folder's page is the last to have a name
 
-    def entry(self, entry: Entry) -> Item:
+    def entry(self, entry: NameEntry) -> Item:
         """A name with each kind of thing that it is, and where."""
         census, path_of = self.index.census, self.index.path_of
         kinds: dict[str, dict[str, list[int]]] = {}
@@ -174,9 +174,9 @@ class Alphabet:
         other = texts.union(names)
         by_name, files = self._census.by_name, self._files
         sizes = self._sizes([one for one in other if one in by_name], [one for one in other if one in files])
-        changes: dict[str, Change] = {}
+        changes: dict[str, NameChange] = {}
         for name in other:
-            change = Change(self._widths.pop(name, None), sizes.get(name))
+            change = NameChange(self._widths.pop(name, None), sizes.get(name))
             self._widths.update({name: change.after} if change.after is not None else {})
             if change.before != change.after:
                 changes[name] = change
@@ -198,11 +198,11 @@ class Alphabet:
             if not meant:
                 del self._meant[term.text]
 
-    def entry(self, name: str) -> Entry:
+    def entry(self, name: str) -> NameEntry:
         """All that has a name."""
         meant: Mapping[str, int] = self._meant.get(name, {})
         stands_for = min(meant, key=lambda one: (-meant[one], one), default="")
-        return Entry(name, self._census.by_name.get(name, ()), self._files.get(name, ()), stands_for)
+        return NameEntry(name, self._census.by_name.get(name, ()), self._files.get(name, ()), stands_for)
 
     def pages(self, part: str) -> list[list[str]]:
         """The names of a part, on one page, and on several where its names cannot be told apart by their letters."""

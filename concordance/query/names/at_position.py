@@ -1,6 +1,6 @@
 """What the name at a line and column means.
 
-In: `PATH:LINE:COL`. Out: `Meant`s, best first: a definition means itself, a linked name what its links
+In: `PATH:LINE:COL`. Out: `Resolution`s, best first: a definition means itself, a linked name what its links
 say, a variable of a function the first place that binds it. Where nothing is known, the reason is.
 """
 
@@ -14,10 +14,10 @@ from concordance.base.errors import UserError
 from concordance.base.model import Occurrence, Op, Origin, Role, Trust, unpacked
 from concordance.extract.engine import language_of
 from concordance.facts.read import Place
-from concordance.query.index.open_file import Opened
+from concordance.query.index.open_file import OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.names.declarations import joined, together
-from concordance.query.names.import_trail import Hop, Trail
+from concordance.query.names.import_trail import Hop, TrailFinder
 
 POSITION = re.compile(r"(?P<path>.+):(?P<line>\d{1,9}):(?P<col>\d{1,9})", re.DOTALL)
 BINDS = frozenset((Role.DEFINE, Role.DECLARE, Role.WRITE, Role.IMPORT))
@@ -34,7 +34,7 @@ class WrongPlace(UserError):
     """There is no such line or column."""
 
 
-class Meant(NamedTuple):
+class Resolution(NamedTuple):
     """One thing that a question may mean."""
 
     place: Place  # a variable without a symbol has the id 0
@@ -45,54 +45,56 @@ class Meant(NamedTuple):
     best: bool = True  # whether nothing fits the question better
 
 
-class Said(NamedTuple):
+class ResolvedQuestion(NamedTuple):
     """All that a question means, and what is to be known of it."""
 
-    meant: list[Meant]
+    meant: list[Resolution]
     note: str = ""
 
 
-def at(index: Index, asked: str) -> Said:
+def at(index: Index, asked: str) -> ResolvedQuestion:
     """What the name at PATH:LINE:COL means."""
     file, row, place = _name_at(index, asked)
     if row is None:
-        return Said([], f"no name stands at {asked}")
+        return ResolvedQuestion([], f"no name stands at {asked}")
     if row.role in (Role.DEFINE, Role.DECLARE):
         here = [s for s in index.facts.symbols_in(file.path) if (s.line, s.col) == (row.line, row.col)]
         if here:
-            return Said([Meant(symbol, Trust.EXACT, "definition") for symbol in here])
+            return ResolvedQuestion([Resolution(symbol, Trust.EXACT, "definition") for symbol in here])
     expression = file.expression(place)
     claims = file.claims(expression)
     places = index.facts.places(claim.target for claim in claims)
     found = [
-        Meant(places[claim.target], claim.trust, claim.by, _via(index, file, expression, claim.target, claim.trust))
+        Resolution(
+            places[claim.target], claim.trust, claim.by, _via(index, file, expression, claim.target, claim.trust)
+        )
         for claim in claims
         if claim.target in places
     ]
     if found:
-        return Said(found)
-    return _local(index, file, row) or Said([], _why_not(index, file, row, expression))
+        return ResolvedQuestion(found)
+    return _local(index, file, row) or ResolvedQuestion([], _why_not(index, file, row, expression))
 
 
-def with_definitions(index: Index, found: list[Meant], warm: bool = False) -> list[Meant]:
+def with_definitions(index: Index, found: list[Resolution], warm: bool = False) -> list[Resolution]:
     """Puts before declarations what defines them, and behind all what declares them again. Who asks for many names has
     the table of all at hand, and is `warm`."""
     known = {one.place.id for one in found}
-    before: list[Meant] = []
-    behind: list[Meant] = []
+    before: list[Resolution] = []
+    behind: list[Resolution] = []
     for one in found:
         if one.place.declaration:
             same = joined(index, one.place) if warm else together(index, [one.place])
             others = [place for place in same if place.id not in known]
             defined = [place for place in others if not place.declaration]
             trust = min(one.trust, Trust.EXACT if len(defined) == 1 else Trust.CANDIDATE)
-            before += [Meant(place, trust, "definition of a declaration", one.via) for place in defined]
-            behind += [Meant(place, one.trust, "declared again", one.via) for place in others if place.declaration]
+            before += [Resolution(place, trust, "definition of a declaration", one.via) for place in defined]
+            behind += [Resolution(place, one.trust, "declared again", one.via) for place in others if place.declaration]
             known.update(place.id for place in others)
     return before + found + behind
 
 
-def _name_at(index: Index, asked: str) -> tuple[Opened, Occurrence | None, int]:
+def _name_at(index: Index, asked: str) -> tuple[OpenFile, Occurrence | None, int]:
     """The name at a position, and its place; none where none stands there."""
     matched = POSITION.fullmatch(asked)
     if matched is None:
@@ -112,13 +114,13 @@ def _name_at(index: Index, asked: str) -> tuple[Opened, Occurrence | None, int]:
     return file, file.row(place) if place is not None else None, place if place is not None else -1
 
 
-def _via(index: Index, file: Opened, expression: int, target: int, trust: Trust) -> tuple[Hop, ...]:
+def _via(index: Index, file: OpenFile, expression: int, target: int, trust: Trust) -> tuple[Hop, ...]:
     """The imports and aliases between a name and what it means."""
-    way = Trail(index, target).of_expression(file, expression) if trust > Trust.CANDIDATE else None
+    way = TrailFinder(index, target).of_expression(file, expression) if trust > Trust.CANDIDATE else None
     return way.hops if way else ()
 
 
-def _local(index: Index, file: Opened, row: Occurrence) -> Said | None:
+def _local(index: Index, file: OpenFile, row: Occurrence) -> ResolvedQuestion | None:
     """A variable that is no symbol: where it is first bound."""
     if row.bound < 0:
         return None
@@ -134,10 +136,10 @@ def _local(index: Index, file: Opened, row: Occurrence) -> Said | None:
         0, row.name, kind, file.path, -2, first.line, False, first.col, False, key, file.file.language,
         file.file.category,
     )  # fmt: skip
-    return Said([Meant(found, Trust.EXACT, "scope", (), row.bound)])
+    return ResolvedQuestion([Resolution(found, Trust.EXACT, "scope", (), row.bound)])
 
 
-def local_kind(file: Opened, scope: int, name: str) -> str:
+def local_kind(file: OpenFile, scope: int, name: str) -> str:
     """Whether a name that a scope binds is a parameter or another variable."""
     around, kind = file.around(scope), file.scope_kind(scope)
     if kind != "function" or around < 0:
@@ -146,9 +148,9 @@ def local_kind(file: Opened, scope: int, name: str) -> str:
     return "parameter" if told else "variable"
 
 
-def _why_not(index: Index, file: Opened, row: Occurrence, expression: int) -> str:
+def _why_not(index: Index, file: OpenFile, row: Occurrence, expression: int) -> str:
     """Why nothing is known of a name."""
-    imported = Whence(file).of(expression)
+    imported = ImportOrigins(file).of(expression)
     if imported:
         return imported
     if row.receiver != -1:
@@ -161,10 +163,10 @@ def _why_not(index: Index, file: Opened, row: Occurrence, expression: int) -> st
     return f"{row.name} is not defined in this repository as far as {title} says"
 
 
-class Whence:
+class ImportOrigins:
     """Says where names of a file come from that imports bring in from elsewhere."""
 
-    def __init__(self, file: Opened) -> None:
+    def __init__(self, file: OpenFile) -> None:
         self.file, flow = file, file.flow
         self._op, self._left, self._values = flow.op, unpacked(flow.left), unpacked(flow.bound_value)
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from concordance.base.model import ROLES, Op, Role, Trust, unpacked
 from concordance.facts.read import Place
-from concordance.query.answers import Page, Row, clean, full_name, name_of, rank_of, start_of
+from concordance.query.answers import AnswerPage, Row, clean, full_name, name_of, rank_of, start_of
 from concordance.query.index.bridges import crossings
-from concordance.query.index.open_file import Claim, Opened
+from concordance.query.index.open_file import Claim, OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import called
 
@@ -21,7 +21,7 @@ _MANY = 32  # definitions of one name: too many for each to be meant
 _CALL = 1 << ROLES.index(Role.CALL)
 
 
-class Called(NamedTuple):
+class CallEnd(NamedTuple):
     """One end of a call."""
 
     place: Place
@@ -91,7 +91,9 @@ def _claims(index: Index, users: Iterable[int], targets: frozenset[int], least: 
     return best
 
 
-def callers_page(index: Index, symbols: Collection[Place], least: int, page: Page) -> tuple[list[Called], int, str]:
+def callers_page(
+    index: Index, symbols: Collection[Place], least: int, page: AnswerPage
+) -> tuple[list[CallEnd], int, str]:
     """A page of callers, how many there are, and the cursor behind it."""
     found = callers(index, symbols, least)
     start = start_of(page, len(found))
@@ -100,11 +102,11 @@ def callers_page(index: Index, symbols: Collection[Place], least: int, page: Pag
     places = index.facts.places(shown)
     targets = frozenset(symbol.id for symbol in symbols)
     claims = {**_across(index, targets, least), **_claims(index, shown, targets, least)}
-    rows = [Called(places[user], claims[user]) for user in shown if user in places and user in claims]
+    rows = [CallEnd(places[user], claims[user]) for user in shown if user in places and user in claims]
     return rows, len(found), str(end) if end < len(found) else ""
 
 
-def callees(index: Index, symbol: Place, least: int) -> tuple[list[Called], list[str]]:
+def callees(index: Index, symbol: Place, least: int) -> tuple[list[CallEnd], list[str]]:
     """What a symbol's body calls, in the order of the text; and the names of calls that lead nowhere known."""
     file = index.opened(symbol.path)
     inside = {symbol.place + 1, *(place + 1 for place in file.below(symbol.place))}
@@ -123,10 +125,10 @@ def callees(index: Index, symbol: Place, least: int) -> tuple[list[Called], list
             if row.trust >= least and row.target not in best:
                 best[row.target] = Claim(row.target, Trust(row.trust), f"{row.name}: {row.by}")
     places = index.facts.places(best)
-    return [Called(places[target], claim) for target, claim in best.items() if target in places], open_
+    return [CallEnd(places[target], claim) for target, claim in best.items() if target in places], open_
 
 
-def _name(file: Opened, expression: int) -> str:
+def _name(file: OpenFile, expression: int) -> str:
     flow = file.flow
     op, left, right = flow.op[expression], unpacked(flow.left)[expression], unpacked(flow.right)[expression]
     if op == Op.MEMBER:
@@ -136,7 +138,7 @@ def _name(file: Opened, expression: int) -> str:
     return flow.names[unpacked(flow.variable_name)[left]] if op == Op.NAME else ""
 
 
-def row_of(index: Index, one: Called) -> Row:
+def row_of(index: Index, one: CallEnd) -> Row:
     """One end of a call as a row."""
     return {
         "path": one.place.path,

@@ -19,7 +19,7 @@ _ORDER = {"declares": 0, "sets": 1, "removes": 2, "reads": 3, "documents": 4}
 _ROLES = {"declares": Role.DECLARE, "sets": Role.WRITE, "removes": Role.WRITE, "documents": Role.MENTION}
 
 
-class Spoken(NamedTuple):
+class VariablePlace(NamedTuple):
     """One place of a variable."""
 
     row: Bridge
@@ -27,7 +27,7 @@ class Spoken(NamedTuple):
     end: End
 
 
-def places(index: Index, name: str) -> list[Spoken]:
+def places(index: Index, name: str) -> list[VariablePlace]:
     """Where a variable or option is declared, set, read and spoken of; none where it is neither."""
     found = []
     for row in crossings(index).named(name):
@@ -35,15 +35,15 @@ def places(index: Index, name: str) -> list[Spoken]:
             path = index.path_of(row.source)
             ends = index.opened(path).ends
             if 0 <= row.end < len(ends):
-                found.append(Spoken(row, path, ends[row.end]))
+                found.append(VariablePlace(row, path, ends[row.end]))
 
-    def order(one: Spoken) -> tuple[object, ...]:
+    def order(one: VariablePlace) -> tuple[object, ...]:
         return _ORDER[one.row.says], rank_of(index.category_of(one.path)), one.path, one.end.line, one.end.col
 
     return sorted(found, key=order)
 
 
-def kind_of(found: list[Spoken]) -> str:
+def kind_of(found: list[VariablePlace]) -> str:
     """What a name is, by its places."""
     is_option = any(dict(one.end.more).get("what") == "option" for one in found if one.row.says == "declares")
     return OPTION if is_option else VARIABLE
@@ -60,7 +60,7 @@ def defining(index: Index, name: str) -> list[Row]:
     return []
 
 
-def _defined(name: str, one: Spoken, kind: str) -> Row:
+def _defined(name: str, one: VariablePlace, kind: str) -> Row:
     return {
         "path": one.path, "line": one.end.line, "col": one.end.col, "name": name, "qualified": name, "kind": kind,
         "trust": Trust(one.row.trust).name.lower(), "by": f"{one.row.says} it: {one.row.by}", "via": [], "called": name,

@@ -1,7 +1,7 @@
 """The keywords of one file: what it defines, imports, mentions and is about; and where its page speaks of each.
 
-In: a file. Out: groups of `Defined` names, `Imported` names, names of code that its words mention, and its concepts,
-the most telling first. The page of keywords shows them, and the terminal lists them.
+In: a file. Out: groups of `DefinedName` names, `ImportedName` names, names of code that its words mention, and its
+concepts, the most telling first. The page of keywords shows them, and the terminal lists them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from concordance.base.model import ROLES, FileFacts, Kind, Role, Symbol, Term, u
 from concordance.extract.terms.english import GENERAL, STOP, VERBS
 from concordance.extract.terms.terms import weight
 from concordance.query.answers import separator_of
-from concordance.query.index.file_model import About, ref_of
+from concordance.query.index.file_model import FileModel, ref_of
 
 _FENCE = re.compile(r"^[ >]*(`{3,}|~{3,})([^`]*)$")
 _SESSION = re.compile(r"^\s*(?:>>>|\.\.\.) ")
@@ -64,14 +64,14 @@ AROUND = frozenset((Kind.NAMESPACE, Kind.MODULE))  # what names stand in without
 FLAT = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))  # what is listed by its name alone, wherever it stands
 
 
-class Defined(NamedTuple):
+class DefinedName(NamedTuple):
     """A name, and the places of all symbols of one kind that have it."""
 
     name: str
     places: list[int]
 
 
-class Imported(NamedTuple):
+class ImportedName(NamedTuple):
     """A module or header, and what is taken from it."""
 
     module: str
@@ -83,7 +83,7 @@ class Imported(NamedTuple):
     names: list[tuple[str, Ref | None, int]]  # with what each means, and how often it is used here
 
 
-class Mentioned(NamedTuple):
+class MentionedName(NamedTuple):
     """A name of code that the words of the file speak of."""
 
     name: str
@@ -99,7 +99,7 @@ class Usage(NamedTuple):
     there: Counter[str]  # how often others do, by path
 
 
-def usage(one: About) -> dict[int, Usage]:
+def usage(one: FileModel) -> dict[int, Usage]:
     """Who uses each of a file's symbols, by place."""
     found: dict[int, Usage] = {}
     path_of, first, last = one.index.path_of, one.base, one.base + len(one.symbols)
@@ -120,25 +120,25 @@ def by_name(text: str) -> tuple[str, str]:
     return text.lower(), text
 
 
-def defined(symbols: tuple[Symbol, ...]) -> dict[str, list[Defined]]:
+def defined(symbols: tuple[Symbol, ...]) -> dict[str, list[DefinedName]]:
     """What a file defines, from A to Z, in groups by kind."""
     kinds: dict[str, dict[str, list[int]]] = {}
     for place, symbol in enumerate(symbols):
         kinds.setdefault(symbol.kind, {}).setdefault(symbol.name, []).append(place)
     return {
-        title: [Defined(name, kinds[kind][name]) for name in sorted(kinds[kind], key=by_name)]
+        title: [DefinedName(name, kinds[kind][name]) for name in sorted(kinds[kind], key=by_name)]
         for kind, title in GROUPS.items()
         if kind in kinds
     }
 
 
-def home(one: About, place: int) -> int:
+def home(one: FileModel, place: int) -> int:
     """The place of what a symbol is a member of; -1 where it stands by itself, or in a namespace."""
     parent = one.symbols[place].parent
     return -1 if parent < 0 or one.symbols[parent].kind in AROUND or one.symbols[place].kind in FLAT else parent
 
 
-def called(one: About, place: int) -> str:
+def called(one: FileModel, place: int) -> str:
     """A symbol's name with those of what it is a member of."""
     parts: list[str] = []
     while place >= 0:
@@ -147,16 +147,16 @@ def called(one: About, place: int) -> str:
     return separator_of(one.file.language).join(reversed(parts))
 
 
-def imported(one: About) -> list[Imported]:
+def imported(one: FileModel) -> list[ImportedName]:
     """What a file imports, from A to Z, names under their modules."""
-    modules: dict[str, Imported] = {}
+    modules: dict[str, ImportedName] = {}
     times = _times(one.facts)
     for row, target, identity in one.imports:
         had = modules.get(row.module)
         if had is None:
             path = target.paths[0] if target is not None and target.paths else ""
             ref = Ref(To.FILE, path, "", row.module) if path else None
-            modules[row.module] = had = Imported(row.module, row.line, ref, "", 0, row.form, [])
+            modules[row.module] = had = ImportedName(row.module, row.line, ref, "", 0, row.form, [])
         if not row.name or row.name == "*":
             called = row.alias or row.module.partition(".")[0]
             count = had.times or times[called, row.scope]
@@ -181,25 +181,27 @@ def _times(facts: FileFacts) -> Counter[tuple[str, int]]:
     return Counter({(occurrences.names[name], bound - 1): count for (name, bound), count in found.items()})
 
 
-def mentioned(facts: FileFacts, is_known: Callable[[str], bool], more: Iterable[Mentioned] = ()) -> list[Mentioned]:
+def mentioned(
+    facts: FileFacts, is_known: Callable[[str], bool], more: Iterable[MentionedName] = ()
+) -> list[MentionedName]:
     """Names of code that the file's words speak of and its code does not have, from A to Z.
 
     A plain word in code marks counts where the repository knows it, or where it is no common word of English.
     """
-    found: dict[str, Mentioned] = {}
+    found: dict[str, MentionedName] = {}
     for row in (*_told(facts), *more):
         had = found.get(row.name, row._replace(times=0))
         found[row.name] = row._replace(line=min(had.line, row.line), times=had.times + row.times)
     bare = {name.strip("_") for name in found}
     for term in facts.terms:
         if term.kind == "name" and term.text not in bare:
-            found.setdefault(term.text, Mentioned(term.text, term.line, term.times))
+            found.setdefault(term.text, MentionedName(term.text, term.line, term.times))
     here = {symbol.name for symbol in facts.symbols}
     names = [name for name in found if name not in here and (name not in _COMMON_WORDS or is_known(name))]
     return [found[name] for name in sorted(names, key=by_name)]
 
 
-def _told(facts: FileFacts) -> Iterator[Mentioned]:
+def _told(facts: FileFacts) -> Iterator[MentionedName]:
     """The names that stand in prose as code."""
     occurrences = facts.occurrences
     if _MENTION not in occurrences.role:
@@ -213,10 +215,10 @@ def _told(facts: FileFacts) -> Iterator[Mentioned]:
     offsets = list(accumulate(unpacked(occurrences.step)))
     starts = [0, *accumulate(unpacked(occurrences.lengths))]
     for number, place in first.items():
-        yield Mentioned(occurrences.names[number], bisect_right(starts, offsets[place]), times[number])
+        yield MentionedName(occurrences.names[number], bisect_right(starts, offsets[place]), times[number])
 
 
-def _meant(one: About) -> dict[str, int]:
+def _meant(one: FileModel) -> dict[str, int]:
     """What the file uses of others, by the last part of its name; 0 where that is several things."""
     found: dict[str, int] = {}
     names = one.index.census.names
@@ -227,7 +229,7 @@ def _meant(one: About) -> dict[str, int]:
     return found
 
 
-def sampled(one: About) -> list[Mentioned]:
+def sampled(one: FileModel) -> list[MentionedName]:
     """The names of others' code that a file's text shows: of a source all that it uses or speaks of without importing
     it by name, of prose what its samples show."""
     language = one.file.language
@@ -240,13 +242,13 @@ def sampled(one: About) -> list[Mentioned]:
                 found.pop(name, None)
     else:
         return []
-    return [Mentioned(name, line, times, language not in _PROSE) for name, (line, times) in found.items()]
+    return [MentionedName(name, line, times, language not in _PROSE) for name, (line, times) in found.items()]
 
 
-class Meaning:
+class MentionResolver:
     """What names that a file mentions mean."""
 
-    def __init__(self, one: About) -> None:
+    def __init__(self, one: FileModel) -> None:
         self._one, self._used = one, _meant(one)
 
     def ref(self, name: str) -> Ref | None:
@@ -278,7 +280,7 @@ def spelled(term: Term) -> str:
     return f"{term.text} ({term.stands_for})" if term.stands_for else term.text
 
 
-class Words:
+class TextWords:
     """The words of a text, to be asked for."""
 
     def __init__(self, text: str) -> None:

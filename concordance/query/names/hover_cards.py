@@ -12,7 +12,7 @@ from typing import NamedTuple
 from concordance.base.model import Kind, Trust
 from concordance.extract.engine import language_of
 from concordance.query.index.definition_pages import with_pages
-from concordance.query.index.file_model import About, about
+from concordance.query.index.file_model import FileModel, about
 from concordance.query.index.repository import Index
 from concordance.query.markup.summary import first_sentence
 from concordance.query.names.public_names import public_name
@@ -61,7 +61,7 @@ def _cut(words: str, longest: int) -> str:
     return words if len(words) <= longest else f"{words[:longest].rstrip()} …"
 
 
-def _counted(one: About) -> dict[int, tuple[int, int]]:
+def _counted(one: FileModel) -> dict[int, tuple[int, int]]:
     """In how many places and files each symbol is used, by place."""
     index, base = one.index, one.base
     rows = [(target - base - 1, target, *row) for target, *row in index.facts.users_of_file(one.path)]

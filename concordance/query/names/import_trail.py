@@ -11,28 +11,28 @@ from array import array
 from typing import NamedTuple
 
 from concordance.base.model import Op, unpacked
-from concordance.query.index.open_file import Opened
+from concordance.query.index.open_file import OpenFile
 from concordance.query.index.repository import Index
 
 Hop = tuple[str, int]  # path and line
 _FARTHEST = 24  # hops: a longer way goes in a circle
 
 
-class Way(NamedTuple):
+class ImportTrail(NamedTuple):
     """What a name leads to, by which hops."""
 
     target: int  # an id
     hops: tuple[Hop, ...] = ()
 
 
-class Trail:
+class TrailFinder:
     """Finds one way. `goal` is the id that it must lead to; 0 where any will do."""
 
     def __init__(self, index: Index, goal: int = 0) -> None:
         self.index, self.goal = index, goal
         self._seen: set[tuple[str, str]] = set()
 
-    def of_expression(self, file: Opened, expression: int, depth: int = 0) -> Way | None:
+    def of_expression(self, file: OpenFile, expression: int, depth: int = 0) -> ImportTrail | None:
         """The way from an expression of a file."""
         flow = file.flow
         if depth > _FARTHEST or not 0 <= expression < len(flow.op):
@@ -53,7 +53,7 @@ class Trail:
             return self._stars(file, flow.names[left], depth + 1)
         return None
 
-    def of_name(self, path: str, name: str, depth: int = 0) -> Way | None:
+    def of_name(self, path: str, name: str, depth: int = 0) -> ImportTrail | None:
         """The way from a name that a module offers."""
         if depth > _FARTHEST or (path, name) in self._seen:
             return None
@@ -70,10 +70,10 @@ class Trail:
                         return found
         return self._stars(file, name, depth)
 
-    def _arrived(self, target: int, hops: tuple[Hop, ...] = ()) -> Way | None:
-        return Way(target, hops) if target and self.goal in (0, target) else None
+    def _arrived(self, target: int, hops: tuple[Hop, ...] = ()) -> ImportTrail | None:
+        return ImportTrail(target, hops) if target and self.goal in (0, target) else None
 
-    def _of_variable(self, file: Opened, variable: int, depth: int) -> Way | None:
+    def _of_variable(self, file: OpenFile, variable: int, depth: int) -> ImportTrail | None:
         """A variable is a symbol, or it is another name for what is bound to it."""
         flow = file.flow
         symbol = unpacked(flow.variable_symbol)[variable]
@@ -85,27 +85,27 @@ class Trail:
         for row in _rows_of(unpacked(flow.bound_variable), variable):
             found = self.of_expression(file, values[row], depth)
             if found:
-                return Way(found.target, alias + found.hops)
+                return ImportTrail(found.target, alias + found.hops)
         return None
 
-    def _line(self, file: Opened, symbol: int) -> tuple[Hop, ...]:
+    def _line(self, file: OpenFile, symbol: int) -> tuple[Hop, ...]:
         place = self.index.facts.place(file.base + 1 + symbol)
         return ((file.path, place.line),) if place is not None else ()
 
-    def _of_member(self, file: Opened, left: int, name: str, depth: int) -> Way | None:
+    def _of_member(self, file: OpenFile, left: int, name: str, depth: int) -> ImportTrail | None:
         """A member of a module is what the module offers; one of a class is as far away as the class."""
         claims = file.claims(left)
         if not claims:
             return self._arrived(self.goal)
-        before = Trail(self.index, claims[0].target).of_expression(file, left, depth)
+        before = TrailFinder(self.index, claims[0].target).of_expression(file, left, depth)
         hops = before.hops if before else ()
         holder = self.index.facts.place(claims[0].target)
         if holder is None or holder.place >= 0:
             return self._arrived(self.goal, hops)
         found = self.of_name(holder.path, name, depth)
-        return Way(found.target, hops + found.hops) if found else None
+        return ImportTrail(found.target, hops + found.hops) if found else None
 
-    def _through(self, file: Opened, number: int, depth: int) -> Way | None:
+    def _through(self, file: OpenFile, number: int, depth: int) -> ImportTrail | None:
         """What an import brings in."""
         row, target, named = file.imports[number]
         hop = ((file.path, row.line),)
@@ -113,19 +113,19 @@ class Trail:
             if row.name:
                 found = self.of_name(path, row.name, depth)
                 if found:
-                    return Way(found.target, hop + found.hops)
+                    return ImportTrail(found.target, hop + found.hops)
             else:
                 return self._arrived(self.index.facts.base(path), hop)
         return self._arrived(named, hop)
 
-    def _stars(self, file: Opened, name: str, depth: int) -> Way | None:
+    def _stars(self, file: OpenFile, name: str, depth: int) -> ImportTrail | None:
         """What `import *` brings in under a name."""
         for row, target, _ in file.imports:
             if row.name == "*" and target is not None:
                 for path in target.paths:
                     found = self.of_name(path, name, depth + 1)
                     if found:
-                        return Way(found.target, ((file.path, row.line), *found.hops))
+                        return ImportTrail(found.target, ((file.path, row.line), *found.hops))
         return None
 
 

@@ -11,13 +11,13 @@ from functools import cached_property
 from concordance.base.blocks import Ref
 from concordance.base.model import Trust
 from concordance.query.answers import clean
-from concordance.query.index.file_model import About
+from concordance.query.index.file_model import FileModel
 
 
-class Named:
+class MentionedNames:
     """The names that a file's words may mean."""
 
-    def __init__(self, about: About) -> None:
+    def __init__(self, about: FileModel) -> None:
         self.about = about
 
     @cached_property

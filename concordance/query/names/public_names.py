@@ -6,7 +6,7 @@ nothing public leads to it, and in languages that have no such paths. Each look 
 
 from __future__ import annotations
 
-from concordance.facts.codec import PUBLIC, Public, PublicNames
+from concordance.facts.codec import PUBLIC, PublicName, PublicNames
 from concordance.facts.read import Place
 from concordance.query.answers import clean, full_name
 from concordance.query.index.repository import Index
@@ -19,7 +19,7 @@ def public_names(index: Index) -> PublicNames:
     return PublicNames(index.facts.passed(PUBLIC))
 
 
-def public(index: Index, path: str, key: str) -> Public:
+def public(index: Index, path: str, key: str) -> PublicName:
     """The public name of a symbol, and who says so; an empty one where it has none."""
     index.reads.note(PUBLIC, path)
     return public_names(index).of(path, clean(key))

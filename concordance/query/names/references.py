@@ -13,30 +13,30 @@ from typing import NamedTuple
 
 from concordance.base.model import Target, Trust
 from concordance.facts.read import Place
-from concordance.query.answers import Page, WrongCursor, rank_of
-from concordance.query.index.open_file import Claim, Opened
+from concordance.query.answers import AnswerPage, WrongCursor, rank_of
+from concordance.query.index.open_file import Claim, OpenFile
 from concordance.query.index.repository import Index
 
 EXACTLY = 40  # files that are opened for their number of uses, where the store can only say it about
 
 
-class Use(NamedTuple):
+class Reference(NamedTuple):
     """One name that means one of the symbols."""
 
-    file: Opened
+    file: OpenFile
     place: int  # of the name among the file's
     claim: Claim
 
 
-class Uses(NamedTuple):
+class ReferencePage(NamedTuple):
     """A page of uses."""
 
-    rows: list[Use]
+    rows: list[Reference]
     total: int
     cursor: str
 
 
-def uses_of(index: Index, symbols: Collection[Place], least: int, page: Page) -> Uses:
+def uses_of(index: Index, symbols: Collection[Place], least: int, page: AnswerPage) -> ReferencePage:
     """The uses of some symbols with so much trust. A cursor is a number of files, and of uses in the file behind
     them."""
     targets = frozenset(symbol.id for symbol in symbols)
@@ -44,7 +44,7 @@ def uses_of(index: Index, symbols: Collection[Place], least: int, page: Page) ->
     # A name that means two of the symbols is one use, and a guess is not counted beside better: the file knows.
     sure = len(files) > EXACTLY or (len(targets) == 1 and least == Trust.UNIQUE_NAME)
     skipped, begun = _from_cursor(page.cursor, len(files))
-    rows: list[Use] = []
+    rows: list[Reference] = []
     total, cursor = 0, ""
     for number, (path, times) in enumerate(files):
         if sure and (number < skipped or len(rows) == page.limit):
@@ -59,10 +59,10 @@ def uses_of(index: Index, symbols: Collection[Place], least: int, page: Page) ->
             continue
         first = begun if number == skipped else 0
         room = page.limit - len(rows)
-        rows += [Use(file, place, claim) for place, claim in list(found.items())[first : first + room]]
+        rows += [Reference(file, place, claim) for place, claim in list(found.items())[first : first + room]]
         if len(found) > first + room:
             cursor = f"{number}.{first + room}"
-    return Uses(rows, total, cursor)
+    return ReferencePage(rows, total, cursor)
 
 
 def _from_cursor(cursor: str, files: int) -> tuple[int, int]:
@@ -96,7 +96,7 @@ def files_of(index: Index, symbols: Collection[Place], least: int) -> list[tuple
     return [(index.bases[file][1], times[file]) for file in sorted(times, key=key)]
 
 
-def uses_in(file: Opened, targets: frozenset[int], least: int) -> dict[int, Claim]:
+def uses_in(file: OpenFile, targets: frozenset[int], least: int) -> dict[int, Claim]:
     """The places of the names in a file that mean some symbols, in the order of the text; without definitions."""
     claims = file.claimed(targets, least)
     return {place: claims[file.expression(place)] for place in file.where(claims)} if claims else {}

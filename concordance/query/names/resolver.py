@@ -20,8 +20,8 @@ from concordance.query.answers import clean, rank_of, separator_of
 from concordance.query.index.bridges import crossings
 from concordance.query.index.repository import Index, UnknownPath
 from concordance.query.index.updates.reads import shared
-from concordance.query.names.at_position import POSITION, Meant, Said, at
-from concordance.query.names.import_trail import Hop, Trail
+from concordance.query.names.at_position import POSITION, Resolution, ResolvedQuestion, at
+from concordance.query.names.import_trail import Hop, TrailFinder
 from concordance.query.names.public_names import public_names
 from concordance.query.operators import entries
 
@@ -70,7 +70,7 @@ def subject(index: Index, asked: str) -> File | list[Place]:
         raise
 
 
-def meant(index: Index, asked: str) -> Said:
+def meant(index: Index, asked: str) -> ResolvedQuestion:
     """All that a question is about, best first. UnknownName where a name is nobody's."""
     if not asked.strip():
         raise UnknownName("the question names nothing", "Say a NAME, or PATH:LINE:COL")
@@ -81,16 +81,16 @@ def meant(index: Index, asked: str) -> Said:
     except UnicodeEncodeError:
         raise UnknownName("the question is no text", "Say a NAME, or PATH:LINE:COL") from None
     if "#" in asked and index.facts.file(asked.partition("#")[0]) is not None:
-        return Said(_by_id(index, asked))
+        return ResolvedQuestion(_by_id(index, asked))
     matches = _by_name(index, asked)
     if not matches:
         across = list(_across(index, asked))
         if across:
-            return Said(across)
+            return ResolvedQuestion(across)
         raise _unknown(index, asked)
     full, all_ = (_count(match for match in matches if match.group <= group) for group in (0, 99))
     best = matches[0].group
-    return Said([_meant(match, full, all_)._replace(best=match.group == best) for match in matches])
+    return ResolvedQuestion([_meant(match, full, all_)._replace(best=match.group == best) for match in matches])
 
 
 def _count(matches: Iterable[_Match]) -> int:
@@ -99,20 +99,20 @@ def _count(matches: Iterable[_Match]) -> int:
     return len({(place.path, place.home, place.name) for place in places})
 
 
-def _meant(match: _Match, full: int, count: int) -> Meant:
+def _meant(match: _Match, full: int, count: int) -> Resolution:
     if match.group == 0 and match.hops:
-        return Meant(match.place, Trust.VIA_IMPORT, "import", match.hops)
+        return Resolution(match.place, Trust.VIA_IMPORT, "import", match.hops)
     if match.group == 0 and full <= 1:
-        return Meant(match.place, Trust.EXACT, "full name")
+        return Resolution(match.place, Trust.EXACT, "full name")
     if count <= 1:
-        return Meant(match.place, Trust.UNIQUE_NAME, "only definition of this name")
-    return Meant(match.place, Trust.CANDIDATE, f"one of {count:,} definitions of this name")
+        return Resolution(match.place, Trust.UNIQUE_NAME, "only definition of this name")
+    return Resolution(match.place, Trust.CANDIDATE, f"one of {count:,} definitions of this name")
 
 
 # --- by id
 
 
-def _by_id(index: Index, asked: str) -> list[Meant]:
+def _by_id(index: Index, asked: str) -> list[Resolution]:
     path, _, key = asked.partition("#")
     symbols = index.facts.of(path).symbols
     places = [n for n, symbol in enumerate(symbols) if symbol.key == key]
@@ -123,7 +123,7 @@ def _by_id(index: Index, asked: str) -> list[Meant]:
         raise UnknownName(f"{path} defines no {key}", hint)
     base = index.facts.base(path)
     found = index.facts.places(base + 1 + place for place in places)
-    return [Meant(found[base + 1 + place], Trust.EXACT, "id") for place in places if base + 1 + place in found]
+    return [Resolution(found[base + 1 + place], Trust.EXACT, "id") for place in places if base + 1 + place in found]
 
 
 # --- by name
@@ -238,7 +238,7 @@ def _by_module(index: Index, parts: list[str], separator: str) -> list[_Match]:
     for count in range(len(parts) - 1, 0, -1):
         found = []
         for module in _modules(index, parts[:count], separator)[:_MODULES]:
-            way = Trail(index).of_name(module.place.path, parts[count])
+            way = TrailFinder(index).of_name(module.place.path, parts[count])
             place = index.facts.place(way.target) if way else None
             for name in parts[count + 1 :]:
                 place = _member(index, place, name, set()) if place is not None else None
@@ -252,7 +252,7 @@ def _by_module(index: Index, parts: list[str], separator: str) -> list[_Match]:
 def _member(index: Index, holder: Place, name: str, seen: set[int]) -> Place | None:
     """The member of a class or module, by its bases if need be."""
     if holder.place < 0:
-        way = Trail(index).of_name(holder.path, name)
+        way = TrailFinder(index).of_name(holder.path, name)
         return index.facts.place(way.target) if way else None
     seen.add(holder.id)
     home = [*clean(holder.home), holder.name]
@@ -281,13 +281,13 @@ def _below(index: Index, parts: list[str]) -> list[_Match]:
     return found if _count(found) == 1 else []
 
 
-def _across(index: Index, asked: str) -> Iterator[Meant]:
+def _across(index: Index, asked: str) -> Iterator[Resolution]:
     """What another language has under a name: what is bound to it, or the operator that is called so."""
     rows = [row for row in crossings(index).named(asked) if row.target and row.says in _BOUND]
     for row in rows or entries(index, asked):
         place = index.facts.place(row.target)
         if place is not None:
-            yield Meant(place, Trust(row.trust), f"{row.name}: {row.by}")
+            yield Resolution(place, Trust(row.trust), f"{row.name}: {row.by}")
 
 
 _BOUND = ("binds", "declares")

@@ -17,7 +17,7 @@ LARGEST = 300_000  # bytes of a page, about
 DIGITS, OTHER = "0-9", "#"
 
 
-class Entry(NamedTuple):
+class NameEntry(NamedTuple):
     """A name of the index."""
 
     name: str
@@ -46,7 +46,7 @@ def by_letter(names: Iterable[str]) -> dict[str, list[str]]:
     return {letter: found[letter] for letter in sorted(found, key=str.lower)}
 
 
-class Change(NamedTuple):
+class NameChange(NamedTuple):
     """How the entry of a name is another now."""
 
     before: int | None  # its size; None where there was none …
@@ -58,7 +58,7 @@ class Change(NamedTuple):
         return (self.after or 0) - (self.before or 0)
 
 
-def _put(names: list[str], changes: Mapping[str, Change]) -> None:
+def _put(names: list[str], changes: Mapping[str, NameChange]) -> None:
     """Takes names that are gone out of a list that is in order, and puts those in that are new."""
     for name, (before, after) in changes.items():
         if before is None or after is None:
@@ -120,7 +120,7 @@ class _Part:
             yield from part.parts()
         yield self
 
-    def renew(self, changes: Mapping[str, Change], sizes: Mapping[str, int]) -> bool:
+    def renew(self, changes: Mapping[str, NameChange], sizes: Mapping[str, int]) -> bool:
         """Goes on with other names, or other sizes of some; False where it would be shared in another way."""
         was_large = self.is_large
         _put(self.names, changes)
@@ -128,7 +128,7 @@ class _Part:
         if not was_large and not self.is_large:
             self._mark = None
             return True  # all names are its own
-        inner: dict[str, dict[str, Change]] = {}
+        inner: dict[str, dict[str, NameChange]] = {}
         for name, change in changes.items():
             inner.setdefault(name.lower()[: self.length], {})[name] = change
         for start, inside in inner.items():
@@ -164,9 +164,9 @@ class Shards:
         self.names = {part: found[part].own for part in sorted(found, key=_placed)}
         self.marks = {part: found[part].mark for part in self.names}
 
-    def renew(self, changes: Mapping[str, Change], sizes: Mapping[str, int]) -> None:
+    def renew(self, changes: Mapping[str, NameChange], sizes: Mapping[str, int]) -> None:
         """Goes on where the entries of some names are others; `sizes` are those of all names now."""
-        by_letter: dict[str, dict[str, Change]] = {}
+        by_letter: dict[str, dict[str, NameChange]] = {}
         for name, change in changes.items():
             by_letter.setdefault(letter_of(name), {})[name] = change
         for letter, inside in by_letter.items():

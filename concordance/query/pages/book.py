@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from concordance.base.blocks import (
     Block,
-    Graph,
+    Diagram,
     Heading,
     Item,
     Items,
@@ -137,7 +137,7 @@ def _drawn(index: Index) -> list[Block]:
         return []
     drawn = [one for one in chosen if any(one.folder in edge[:2] for edge in edges)]
     nodes = [Node(one.folder, one.folder, ref=chapter_sections.chapter_ref(index, one)) for one in drawn]
-    graph = Graph(nodes, edges)
+    graph = Diagram(nodes, edges)
     left = len(made.ordered) - len(drawn)
     more = f" The {counted(left, 'smaller chapter')} {'is' if left == 1 else 'are'} not drawn." if left else ""
     return [graph, Text([f"Each chapter with the two that it stands on most, and by how many pairs of files.{more}"])]

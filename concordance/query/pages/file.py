@@ -28,7 +28,7 @@ from concordance.base.blocks import (
 from concordance.base.model import Skip
 from concordance.extract.engine import language_of
 from concordance.query.book.chapters import chapter_of
-from concordance.query.index.file_model import About, about
+from concordance.query.index.file_model import FileModel, about
 from concordance.query.index.owners import owner, owners_notes
 from concordance.query.index.repository import Index
 from concordance.query.sections import overview
@@ -55,7 +55,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
         yield _part(one, number, len(parts), part)
 
 
-def _blocks(one: About, text: str | None, parts: list[str]) -> list[Block]:
+def _blocks(one: FileModel, text: str | None, parts: list[str]) -> list[Block]:
     found: list[Block] = [Heading(2, ["File Metadata"]), Items(list(_metadata(one)))]
     found += owners_notes(one.index, one.path)
     said = sections(one)
@@ -70,7 +70,7 @@ def _blocks(one: About, text: str | None, parts: list[str]) -> list[Block]:
     return found
 
 
-def _metadata(one: About) -> Iterator[Item]:
+def _metadata(one: FileModel) -> Iterator[Item]:
     file, metrics = one.file, one.facts.metrics
     name = one.path.rpartition("/")[2]
     dot = name.rfind(".")
@@ -102,13 +102,13 @@ def _field(name: str, *pieces: Piece) -> Item:
     return Item([Strong(name), ": ", *pieces])
 
 
-def _history(one: About) -> Iterator[Item]:
+def _history(one: FileModel) -> Iterator[Item]:
     change = one.index.facts.change(one.path)
     if change is not None:
         yield _field("Changes", overview.changed(change))
 
 
-def _source(one: About, text: str | None, parts: list[str]) -> Iterator[Block]:
+def _source(one: FileModel, text: str | None, parts: list[str]) -> Iterator[Block]:
     file = one.file
     if file.skip != Skip.NONE:
         yield Text([Ref(To.SOURCE, one.path, "", one.path), f": {overview.unread(file)}"])
@@ -128,7 +128,7 @@ def _source(one: About, text: str | None, parts: list[str]) -> Iterator[Block]:
         yield Text([f"{file.size:,} bytes, more than this page can hold, stand on {pages_}: ", *refs])
 
 
-def _part(one: About, number: int, total: int, text: str) -> Page:
+def _part(one: FileModel, number: int, total: int, text: str) -> Page:
     title: list[Piece] = ["Documentation: ", Mono(one.path), f", source, part {number - 1} of {total}"]
     back = Text([Ref(To.FILE, one.path, "", one.path)])
     return Page(Ref(To.FILE, one.path, part=number), title, [back, Code(text, fence_of(one.file.language))])
@@ -161,7 +161,7 @@ def fence_of(language: str) -> str:
     return _FENCES.get(language, language)
 
 
-def _structure(one: About) -> list[Block]:
+def _structure(one: FileModel) -> list[Block]:
     if one.symbols:
         return Structure(one).blocks()
     return [Text([overview.no_structure(one)])]
@@ -173,7 +173,7 @@ def _chapter(index: Index, folder: str) -> Ref:
     return Ref(To.BOOK, name, "", name or "comprehensive_book.md")
 
 
-def _cross_references(one: About) -> Items:
+def _cross_references(one: FileModel) -> Items:
     folder, _, name = one.path.rpartition("/")
     refs = [
         ("File Documentation", Ref(To.FILE, one.path, "", f"{name}_docs.md")),

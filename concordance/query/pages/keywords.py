@@ -27,10 +27,10 @@ from concordance.base.blocks import (
     counted,
 )
 from concordance.base.model import Kind, Skip, Term
-from concordance.query.index.file_model import About, about
+from concordance.query.index.file_model import FileModel, about
 from concordance.query.index.repository import Index
 from concordance.query.names import file_keywords
-from concordance.query.names.file_keywords import Defined, Imported, Mentioned, Usage
+from concordance.query.names.file_keywords import DefinedName, ImportedName, MentionedName, Usage
 from concordance.query.names.public_names import public_name
 from concordance.query.sections import file_sections
 
@@ -54,7 +54,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     yield Page(Ref(To.KEYWORDS, subject), ["Keyword Index: ", Mono(subject)], _blocks(about(index, subject)))
 
 
-def _blocks(one: About) -> list[Block]:
+def _blocks(one: FileModel) -> list[Block]:
     one.index.reads.note("words", one.path)
     groups, uses = file_keywords.defined(one.symbols), file_keywords.usage(one)
     imports = file_keywords.imported(one)
@@ -78,7 +78,7 @@ def _blocks(one: About) -> list[Block]:
     ]
 
 
-def _information(one: About) -> Items:
+def _information(one: FileModel) -> Items:
     folder, _, name = one.path.rpartition("/")
     rows: list[tuple[str, Ref]] = [
         ("Original File", Ref(To.SOURCE, one.path, "", one.path, False)),
@@ -90,7 +90,7 @@ def _information(one: About) -> Items:
     return Items([Item([*items[0].text, Cite(one.path)]), *items[1:]])
 
 
-def _nothing(one: About) -> str:
+def _nothing(one: FileModel) -> str:
     file = one.file
     if file.skip != Skip.NONE:
         note = f", {file.note}" if file.note not in ("", file.type) else ""
@@ -104,7 +104,7 @@ def _times(times: int) -> str:
     return f" {times:,}×" if times > 1 else ""
 
 
-def _group(one: About, names: list[Defined], uses: dict[int, Usage]) -> Items:
+def _group(one: FileModel, names: list[DefinedName], uses: dict[int, Usage]) -> Items:
     """The names of one kind: those that stand by themselves, then members, under what they are members of."""
     found: list[Item] = []
     members: dict[int, list[Item]] = {}
@@ -125,7 +125,7 @@ def _group(one: About, names: list[Defined], uses: dict[int, Usage]) -> Items:
     return Items(found)
 
 
-def _definition(one: About, name: str, places: list[int], uses: dict[int, Usage]) -> Item:
+def _definition(one: FileModel, name: str, places: list[int], uses: dict[int, Usage]) -> Item:
     """A name, the lines where it is defined, and who uses it. A member that no other file uses is found by its home's
     link, which saves a third of the page; so is a key inside of another; a namespace is nothing but its members."""
     users = _users([uses[place] for place in places if place in uses])
@@ -159,7 +159,7 @@ def _file(path: str) -> Ref:
     return Ref(To.FILE, path, "", path.rpartition("/")[2])
 
 
-def _import(one: About, row: Imported) -> Item:
+def _import(one: FileModel, row: ImportedName) -> Item:
     pieces: list[Piece] = [
         row.ref if row.ref and row.form not in file_keywords.INCLUDED else Mono(row.module),
         f" L{row.line}",
@@ -173,9 +173,9 @@ def _import(one: About, row: Imported) -> Item:
     return Item(pieces)
 
 
-def _identifiers(one: About, rows: list[Mentioned]) -> list[Item]:
+def _identifiers(one: FileModel, rows: list[MentionedName]) -> list[Item]:
     """Names that are mentioned; what code uses is linked where the file's page speaks of the code."""
-    meaning = file_keywords.Meaning(one)
+    meaning = file_keywords.MentionResolver(one)
     found: list[Item] = []
     for row in rows:
         ref = meaning.ref(row.name) if not row.is_shown else None
@@ -183,7 +183,7 @@ def _identifiers(one: About, rows: list[Mentioned]) -> list[Item]:
     return found
 
 
-def _brought(imports: list[Imported]) -> str:
+def _brought(imports: list[ImportedName]) -> str:
     """What the imports of a file are called: those of prose are links."""
     return (
         file_keywords.LINKS
@@ -197,14 +197,14 @@ def _concept(term: Term) -> Item:
 
 
 def _map(
-    one: About,
-    groups: dict[str, list[Defined]],
-    imports: list[Imported],
+    one: FileModel,
+    groups: dict[str, list[DefinedName]],
+    imports: list[ImportedName],
     mentioned: bool,
     concepts: list[Term],
 ) -> Iterator[Item]:
     """Each section of the file's page with the keywords that it has."""
-    purpose = file_keywords.Words(file_sections.words_in(one, file_sections.PURPOSE))
+    purpose = file_keywords.TextWords(file_sections.words_in(one, file_sections.PURPOSE))
     told = [term.text for term in concepts if purpose.has(term.text)]
     first = file_sections.names_in(one, file_sections.PURPOSE)
     heard = {name.lower() for name in first}
@@ -224,7 +224,7 @@ def _map(
             yield Item([Ref(To.FILE, one.path, title, title, False), ": ", *pieces])
 
 
-def _few(names: list[str], groups: dict[str, list[Defined]]) -> list[Piece]:
+def _few(names: list[str], groups: dict[str, list[DefinedName]]) -> list[Piece]:
     """Names; in place of all of a group, its title."""
     left = set(names)
     pieces: list[Piece] = []

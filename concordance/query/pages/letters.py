@@ -13,7 +13,7 @@ from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Pie
 from concordance.facts.store_delta import Aspect
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import EVERY
-from concordance.query.names.alphabet import Writer, ranking
+from concordance.query.names.alphabet import EntryWriter, ranking
 from concordance.query.names.file_keywords import GROUPS
 from concordance.query.names.shards import DIGITS, OTHER, letter_of
 
@@ -34,7 +34,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
         return
     index.reads.note("shards", "")
     index.reads.note("shard", subject)
-    alphabet, writer = index.alphabet, Writer(index, short=True)
+    alphabet, writer = index.alphabet, EntryWriter(index, short=True)
     parts = alphabet.pages(subject)
     for number, names in enumerate(parts, 1):
         title: list[Piece] = ["Keywords: ", _title(subject)]

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from concordance.base.blocks import (
     Block,
     Cite,
-    Graph,
+    Diagram,
     Heading,
     Item,
     Items,
@@ -50,7 +50,7 @@ from concordance.query.operators import (
     OPINFO,
     PYTHON,
     WAYS,
-    Operator,
+    OperatorInfo,
     has,
     more_of,
     names,
@@ -101,7 +101,7 @@ def _all(index: Index) -> list[Block]:
     return [Text([head, *listed(told), "."]), Table(["Operator", *COLUMNS], rows, sorts=True)]
 
 
-def _blocks(index: Index, one: Operator) -> Iterator[Block]:
+def _blocks(index: Index, one: OperatorInfo) -> Iterator[Block]:
     yield from _quoted(index, one)
     yield Text(_head(index, one))
     yield from _calling(index, one)
@@ -128,7 +128,7 @@ def _blocks(index: Index, one: Operator) -> Iterator[Block]:
     yield Items([Item([Ref(To.OPERATOR, "", "", "All operators", False)])])
 
 
-def _quoted(index: Index, one: Operator) -> Iterator[Block]:
+def _quoted(index: Index, one: OperatorInfo) -> Iterator[Block]:
     """The first sentence of its documentation."""
     plain = f"torch.{one.name.rpartition('::')[2]}"
     for row in sorted(one.rows.get(DOCSTRING, ()), key=lambda row: more_of(row, "as") != plain):
@@ -140,13 +140,13 @@ def _quoted(index: Index, one: Operator) -> Iterator[Block]:
             return
 
 
-def _head(index: Index, one: Operator) -> list[Piece]:
+def _head(index: Index, one: OperatorInfo) -> list[Piece]:
     paths = dict.fromkeys(index.path_of(overload.row.source) for overload in one.overloads)
     said = [f"{counted(len(one.overloads), 'schema', 'schemas')} in "]
     return [*said, *listed([Ref(To.FILE, path, "", path) for path in paths]), "."]
 
 
-def _calling(index: Index, one: Operator) -> Iterator[Block]:
+def _calling(index: Index, one: OperatorInfo) -> Iterator[Block]:
     """How it is called from Python, by the variants that its schemas name."""
     space, _, base = one.name.rpartition("::")
     ways: dict[str, None] = {}
@@ -164,7 +164,7 @@ def _calling(index: Index, one: Operator) -> Iterator[Block]:
     yield Items(items)
 
 
-def _diagram(index: Index, one: Operator) -> Iterator[Graph]:
+def _diagram(index: Index, one: OperatorInfo) -> Iterator[Diagram]:
     """From Python to the kernels."""
     keys = one.keys()
     targets: dict[int, list[str]] = {}
@@ -185,10 +185,10 @@ def _diagram(index: Index, one: Operator) -> Iterator[Graph]:
     if formulas:
         nodes.append(Node("formula", "derivative", "", False, ref_of(index, formulas[0].source)))
         edges.append((me, "formula", "autograd"))
-    yield Graph(nodes, edges)
+    yield Diagram(nodes, edges)
 
 
-def _overloads(index: Index, one: Operator) -> Table:
+def _overloads(index: Index, one: OperatorInfo) -> Table:
     rows: list[list[Pieces]] = []
     for overload in one.overloads:
         path = index.path_of(overload.row.source)
@@ -198,7 +198,7 @@ def _overloads(index: Index, one: Operator) -> Table:
     return Table(["Schema", "Variants", "Besides", "Line"], rows)
 
 
-def _kernels(index: Index, one: Operator) -> Iterator[Block]:
+def _kernels(index: Index, one: OperatorInfo) -> Iterator[Block]:
     keys = one.keys()
     if not keys:
         yield Text([_none(index, "kernel")])
@@ -223,7 +223,7 @@ def _why(row: Bridge, index: Index) -> list[Piece]:
     return [*told, Cite(index.path_of(row.source), line)] if line else told
 
 
-def _autograd(index: Index, one: Operator) -> Iterator[Block]:
+def _autograd(index: Index, one: OperatorInfo) -> Iterator[Block]:
     rows = one.rows.get(FORMULA, [])
     if not rows:
         implicit = has(one)["Autograd"]
@@ -244,7 +244,7 @@ def _autograd(index: Index, one: Operator) -> Iterator[Block]:
         yield Text(["Functions in it: ", *commas([ref_of(index, target) for target in called]), "."])
 
 
-def _stated(index: Index, one: Operator, row: Bridge) -> list[Piece]:
+def _stated(index: Index, one: OperatorInfo, row: Bridge) -> list[Piece]:
     """What is stated of an operator: the definition that is not its own entry, or the line that says so."""
     entries = {overload.row.source for overload in one.overloads}
     if row.source in entries and row.target not in (0, row.source):
@@ -263,7 +263,7 @@ def _overload(row: Bridge) -> list[Piece]:
     return [", for ", Mono(row.name.rpartition("::")[2])] if "." in row.name else []
 
 
-def _tests(index: Index, one: Operator) -> Iterator[Block]:
+def _tests(index: Index, one: OperatorInfo) -> Iterator[Block]:
     rows = one.rows.get(OPINFO, [])
     if rows:
         yield Items([Item(_stated(index, one, row)) for row in rows])
@@ -287,7 +287,7 @@ def _files(found: Counter[str]) -> list[Piece]:
     return listed(refs)
 
 
-def _users(index: Index, one: Operator) -> Iterator[Block]:
+def _users(index: Index, one: OperatorInfo) -> Iterator[Block]:
     yield Heading(2, ["Who Calls It"])
     found = False
     for says, language in ((PYTHON, "Python"), (CALLED, "C++")):
@@ -300,7 +300,7 @@ def _users(index: Index, one: Operator) -> Iterator[Block]:
         yield Text(["No file outside of tests is seen to call it by its full name."])
 
 
-def _missing(index: Index, one: Operator) -> Iterator[Block]:
+def _missing(index: Index, one: OperatorInfo) -> Iterator[Block]:
     """What others have, and it has not."""
     found = has(one)
     lacking = [column for column in COLUMNS if not found[column]]

@@ -13,12 +13,12 @@ from math import log2
 
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Strong, Text, To, counted
 from concordance.extract.terms.terms import weight
-from concordance.query.index.census import Listed
+from concordance.query.index.census import CensusFile
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import NAMES_BELOW
-from concordance.query.names.alphabet import Writer, lettered, ranking
+from concordance.query.names.alphabet import EntryWriter, lettered, ranking
 from concordance.query.names.file_keywords import GROUPS, is_telling
-from concordance.query.names.shards import Entry, by_letter
+from concordance.query.names.shards import NameEntry, by_letter
 
 _MOST = 800  # definitions of a subtree that one alphabet holds
 _TOP = 25  # rows of a ranking
@@ -47,7 +47,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     blocks += [Heading(2, ["Defined"])] if ids else []
     blocks += _shared(index, subject) if not whole else []
     blocks += _contents(subject, parts) if len(parts) > 1 else []
-    writer = Writer(index, subject)
+    writer = EntryWriter(index, subject)
     blocks += _alphabet(writer, parts[0]) if len(parts) == 1 else []
     blocks += [*_used(index, below, ids), *_mentioned(index, below, ids)]
     yield Page(Ref(To.SUBTREE, subject), title, blocks)
@@ -84,8 +84,8 @@ def _span(part: Part) -> str:
     return f"{names[0]} – {names[-1]}"
 
 
-def _alphabet(writer: Writer, part: Part) -> list[Block]:
-    return lettered(by_letter(part), 3, lambda name: writer.entry(Entry(name, part[name])))
+def _alphabet(writer: EntryWriter, part: Part) -> list[Block]:
+    return lettered(by_letter(part), 3, lambda name: writer.entry(NameEntry(name, part[name])))
 
 
 def _contents(folder: str, parts: list[Part]) -> list[Block]:
@@ -93,7 +93,7 @@ def _contents(folder: str, parts: list[Part]) -> list[Block]:
     return [Items(rows)]
 
 
-def _summary(index: Index, below: list[Listed], ids: list[int]) -> Block:
+def _summary(index: Index, below: list[CensusFile], ids: list[int]) -> Block:
     kinds = index.census.kinds
     counts = Counter([kinds[identity] for identity in ids])
     told = [f"{counts[kind]:,} {title.lower()}" for kind, title in GROUPS.items() if counts[kind] > 1]
@@ -119,7 +119,7 @@ def _shared(index: Index, folder: str) -> list[Block]:
     return [Items(rows)] if rows else []
 
 
-def _used(index: Index, below: list[Listed], ids: list[int]) -> list[Block]:
+def _used(index: Index, below: list[CensusFile], ids: list[int]) -> list[Block]:
     """What the subtree uses most of what is defined outside of it."""
     census = index.census
     inside = {file.base for file in below}
@@ -131,7 +131,7 @@ def _used(index: Index, below: list[Listed], ids: list[int]) -> list[Block]:
     return [Heading(2, ["Used"]), *rows] if rows else []
 
 
-def _mentioned(index: Index, below: list[Listed], ids: list[int]) -> list[Block]:
+def _mentioned(index: Index, below: list[CensusFile], ids: list[int]) -> list[Block]:
     """The concepts that tell the subtree from the rest."""
     census = index.census
     times: dict[str, int] = {}

@@ -13,14 +13,14 @@ from typing import NamedTuple
 from concordance.base.blocks import Mono, Piece, counted
 from concordance.base.model import Skip
 from concordance.query.answers import clean
-from concordance.query.index.file_model import About
+from concordance.query.index.file_model import FileModel
 from concordance.query.patterns import build, c, python, script
-from concordance.query.patterns.file_view import Seen, Shown
+from concordance.query.patterns.file_view import PatternFile, PatternPlace
 
 _NAMED = 8  # names that are listed; of more, so many are counted and the first three named
 _FIRST = 3
 
-Table = Sequence[tuple[str, Callable[[Seen], Iterator[Shown]]]]
+Table = Sequence[tuple[str, Callable[[PatternFile], Iterator[PatternPlace]]]]
 _TABLES: dict[str, Table] = {
     **python.TABLES,
     **c.TABLES,
@@ -37,12 +37,12 @@ class Pattern(NamedTuple):
     lines: list[int]  # those that show it, rising
 
 
-def patterns(one: About) -> list[Pattern]:
+def patterns(one: FileModel) -> list[Pattern]:
     """The patterns of a file, in the order of the language's table."""
     table = _TABLES.get(one.file.language)
     if table is None or one.file.skip != Skip.NONE:
         return []
-    rows = shown(Seen(one.facts, one.path, one.lines or []), table)
+    rows = shown(PatternFile(one.facts, one.path, one.lines or []), table)
     return [Pattern(name, _said(one, found), sorted({row.line for row in _few(found)})) for name, found in rows]
 
 
@@ -51,11 +51,11 @@ def of_language(language: str) -> Table:
     return _TABLES.get(language, ())
 
 
-def shown(seen: Seen, table: Table) -> Iterator[tuple[str, list[Shown]]]:
+def shown(seen: PatternFile, table: Table) -> Iterator[tuple[str, list[PatternPlace]]]:
     """Each pattern that is there, with all that show it, in the order of the text; of those that say the same, the
     first, for an overloaded name is one."""
     for name, find in table:
-        found: dict[tuple[object, ...], Shown] = {}
+        found: dict[tuple[object, ...], PatternPlace] = {}
         for row in sorted(find(seen)):
             about = tuple(clean(seen.symbols[row.place].key)) if row.place >= 0 else row.name
             found.setdefault((about, row.words), row)
@@ -63,11 +63,11 @@ def shown(seen: Seen, table: Table) -> Iterator[tuple[str, list[Shown]]]:
             yield name, list(found.values())
 
 
-def _few(found: list[Shown]) -> list[Shown]:
+def _few(found: list[PatternPlace]) -> list[PatternPlace]:
     return found if len(found) <= _NAMED else found[:_FIRST]
 
 
-def _said(one: About, found: list[Shown]) -> list[Piece]:
+def _said(one: FileModel, found: list[PatternPlace]) -> list[Piece]:
     """The names concerned, each with a few words where there is something to say of it."""
     pieces: list[Piece] = []
     few = _few(found)

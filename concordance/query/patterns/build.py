@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterator
 
 from concordance.base.model import Kind
-from concordance.query.patterns.file_view import Seen, Shown
+from concordance.query.patterns.file_view import PatternFile, PatternPlace
 
-_Find = Callable[[Seen], Iterator[Shown]]
+_Find = Callable[[PatternFile], Iterator[PatternPlace]]
 _TARGET = re.compile(r"\S++[ \t]*+")
 
 
@@ -19,50 +19,50 @@ def _text(pattern: str, flags: int = 0) -> _Find:
     """What fits a pattern at the beginning of a line, by its first group; `\\S` at its start keeps comments out."""
     wanted = re.compile(pattern, re.M | flags)
 
-    def find(seen: Seen) -> Iterator[Shown]:
+    def find(seen: PatternFile) -> Iterator[PatternPlace]:
         for line, match in seen.found(wanted, seen.plain):
-            yield Shown(line, -1, match[1].strip())
+            yield PatternPlace(line, -1, match[1].strip())
 
     return find
 
 
-def _stages(seen: Seen) -> Iterator[Shown]:
+def _stages(seen: PatternFile) -> Iterator[PatternPlace]:
     """The stages of a Dockerfile that has several."""
     found = list(
         seen.found(re.compile(r"^FROM[ \t]+(?:--\S+[ \t]+)*(\S+)(?:[ \t]+AS[ \t]+(\S+))?", re.M | re.I), seen.plain)
     )
     for line, match in found if len(found) > 1 else ():
-        yield Shown(line, -1, match[2] or match[1], f"from {match[1]}" if match[2] else "")
+        yield PatternPlace(line, -1, match[2] or match[1], f"from {match[1]}" if match[2] else "")
 
 
-def _phony(seen: Seen) -> Iterator[Shown]:
+def _phony(seen: PatternFile) -> Iterator[PatternPlace]:
     for line, match in seen.found(re.compile(r"^\.PHONY[ \t]*:[ \t]*(.+)$", re.M), seen.plain):
         for name in match[1].split():
             if name != "\\":
-                yield Shown(line, -1, name)
+                yield PatternPlace(line, -1, name)
 
 
-def _pattern_rules(seen: Seen) -> Iterator[Shown]:
+def _pattern_rules(seen: PatternFile) -> Iterator[PatternPlace]:
     """Lines that begin with a word with `%` and a colon, and are no assignment."""
     for number, line in enumerate(seen.plain.split("\n") if "%" in seen.plain else (), 1):
         at = line.find("%")
         colon = line.find(":", max(at, line.rfind("=")) + 1) if at >= 0 else -1
         if colon >= 0 and _TARGET.fullmatch(line, 0, colon):
-            yield Shown(number, -1, line.strip())
+            yield PatternPlace(number, -1, line.strip())
 
 
 def _workflow(pattern: str) -> _Find:
     """A key of a workflow: a file with jobs or steps that lies where workflows do."""
     find = _text(pattern)
 
-    def inside(seen: Seen) -> Iterator[Shown]:
+    def inside(seen: PatternFile) -> Iterator[PatternPlace]:
         if "/workflows/" in f"/{seen.path}" or "/actions/" in f"/{seen.path}":
             yield from find(seen)
 
     return inside
 
 
-def _matrix(seen: Seen) -> Iterator[Shown]:
+def _matrix(seen: PatternFile) -> Iterator[PatternPlace]:
     """What a job is run with, over and over."""
     if "/workflows/" not in f"/{seen.path}":
         return
@@ -71,7 +71,7 @@ def _matrix(seen: Seen) -> Iterator[Shown]:
             inside = [seen.symbols[one].name for one in seen.of(place).values()]
             job = seen.symbols[symbol.parent].parent if symbol.parent >= 0 else -1
             name = seen.symbols[job].name if job >= 0 else "matrix"
-            yield Shown(symbol.line, -1, name, f"over {', '.join(inside)}" if inside else "")
+            yield PatternPlace(symbol.line, -1, name, f"over {', '.join(inside)}" if inside else "")
 
 
 _CMAKE: tuple[tuple[str, _Find], ...] = (

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 from concordance.base.blocks import counted
 from concordance.base.model import Kind
-from concordance.query.patterns.file_view import Seen, Shown
+from concordance.query.patterns.file_view import PatternFile, PatternPlace
 
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b", re.M)
 _GUARD = re.compile(r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\n[ \t]*#[ \t]*define[ \t]+\1\b", re.M)
@@ -46,51 +46,51 @@ _WORD = re.compile(r"\b(?:[A-Z]\w*_[A-Z]\w*|_[A-Z_]\w+|__\w+)\b")
 _RAII = re.compile(r"(?:Guard|Scope|Scoped|Lock|Locker|RAII|Holder|Cleanup)\d?$|^(?:Auto|Scoped|Unique|RAII)[A-Z]")
 
 
-def _guard(seen: Seen) -> Iterator[Shown]:
+def _guard(seen: PatternFile) -> Iterator[PatternPlace]:
     for line, _ in seen.found(_PRAGMA, seen.slashed, "once"):
-        yield Shown(line, -1, "#pragma once")
+        yield PatternPlace(line, -1, "#pragma once")
         return
     for line, match in seen.found(_GUARD, seen.slashed, "ifndef"):
         if not any(
             text.strip() and not text.lstrip().startswith("//") for text in seen.slashed.split("\n")[: line - 1]
         ):
-            yield Shown(line, -1, match[1])
+            yield PatternPlace(line, -1, match[1])
         return
 
 
-def _registered(seen: Seen) -> Iterator[Shown]:
+def _registered(seen: PatternFile) -> Iterator[PatternPlace]:
     for line, match in seen.found(_REGISTERS, seen.slashed, *_MARKS):
         outside = seen.around(line) < 0 or match[1].startswith(("TORCH_LIBRARY", "PYBIND11"))
         if outside and not match[1].endswith("_DISPATCH"):
             name = match[2].strip(' \t("')
-            yield Shown(line, -1, name or match[1], f"by {match[1]}" if name else "")
+            yield PatternPlace(line, -1, name or match[1], f"by {match[1]}" if name else "")
 
 
-def _stubs(seen: Seen) -> Iterator[Shown]:
+def _stubs(seen: PatternFile) -> Iterator[PatternPlace]:
     said = {"DECLARE": "declared", "DEFINE": "defined", "REGISTER": "filled"}
     for line, match in seen.found(_STUB, seen.slashed, "_DISPATCH"):
         word = said[match[1].partition("_")[0]]
         if word == "filled":
             inside = re.search(r"\([ \t]*(\w+)", match[0])
-            yield Shown(line, -1, inside[1] if inside else match[2], word)
+            yield PatternPlace(line, -1, inside[1] if inside else match[2], word)
         else:
-            yield Shown(line, -1, match[2], word)
+            yield PatternPlace(line, -1, match[2], word)
 
 
-def _type_dispatch(seen: Seen) -> Iterator[Shown]:
+def _type_dispatch(seen: PatternFile) -> Iterator[PatternPlace]:
     for line, match in seen.found(_TYPES, seen.slashed, "AT_DISPATCH_", "VML_DISPATCH"):
         place = seen.around(line)
         if place >= 0:
-            yield Shown(line, place, "", match[1])
+            yield PatternPlace(line, place, "", match[1])
 
 
-def _kernels(seen: Seen) -> Iterator[Shown]:
+def _kernels(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in seen.functions:
         if "__global__" in symbol.modifiers or symbol.signature.startswith("__global__"):
             yield seen.shown(place)
 
 
-def _launches(seen: Seen) -> Iterator[Shown]:
+def _launches(seen: PatternFile) -> Iterator[PatternPlace]:
     text, at = seen.slashed, seen.slashed.find("<<<")
     line, counted_to, last = 1, 0, 0
     while at >= 0:
@@ -100,31 +100,31 @@ def _launches(seen: Seen) -> Iterator[Shown]:
             counted_to = before.start()
             place = seen.around(line)
             if place >= 0 and not seen.lines[line - 1].lstrip().startswith("//"):
-                yield Shown(line, -1, before[1], f"by {seen.symbols[place].name}")
+                yield PatternPlace(line, -1, before[1], f"by {seen.symbols[place].name}")
         last = at + 3
         at = text.find("<<<", last)
 
 
-def _shared(seen: Seen) -> Iterator[Shown]:
+def _shared(seen: PatternFile) -> Iterator[PatternPlace]:
     for line, match in seen.found(_SHARED, seen.slashed, "__shared__"):
         name = _LAST_WORD.fullmatch(match[1].rstrip())
         if name and name.start(1):
-            yield Shown(line, -1, name[1])
+            yield PatternPlace(line, -1, name[1])
 
 
-def _parallel(seen: Seen) -> Iterator[Shown]:
+def _parallel(seen: PatternFile) -> Iterator[PatternPlace]:
     for line, match in seen.found(_PARALLEL, seen.slashed, "pragma omp", "parallel_for"):
         if not seen.lines[line - 1].lstrip().startswith("//"):
-            yield Shown(line, -1, match[2] or f"omp {match[1].strip()}")
+            yield PatternPlace(line, -1, match[2] or f"omp {match[1].strip()}")
 
 
-def _hidden(seen: Seen) -> Iterator[Shown]:
+def _hidden(seen: PatternFile) -> Iterator[PatternPlace]:
     for symbol in seen.symbols:
         if symbol.kind == Kind.NAMESPACE and symbol.name == "(anonymous)":
-            yield Shown(symbol.line, -1, "namespace", counted(symbol.end_line - symbol.start_line + 1, "line"))
+            yield PatternPlace(symbol.line, -1, "namespace", counted(symbol.end_line - symbol.start_line + 1, "line"))
 
 
-def _abstract(seen: Seen) -> Iterator[Shown]:
+def _abstract(seen: PatternFile) -> Iterator[PatternPlace]:
     wanted: dict[int, list[str]] = {}
     for symbol in seen.symbols:
         if "= 0" in symbol.modifiers and symbol.parent >= 0:
@@ -134,43 +134,43 @@ def _abstract(seen: Seen) -> Iterator[Shown]:
         yield seen.shown(place, f"to be filled in: {', '.join(shown)}")
 
 
-def _templates(seen: Seen) -> Iterator[Shown]:
+def _templates(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in seen.classes:
         if symbol.signature.startswith("template"):
             special = re.match(r"template\s*<\s*>", symbol.signature)
             yield seen.shown(place, "specialised" if special else "")
 
 
-def _function_templates(seen: Seen) -> Iterator[Shown]:
+def _function_templates(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in seen.functions:
         if symbol.signature.startswith("template") and not symbol.declaration:
             yield seen.shown(place)
 
 
-def _crtp(seen: Seen) -> Iterator[Shown]:
+def _crtp(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in seen.classes:
         base = next((base for base in symbol.bases if re.search(rf"<\s*{re.escape(symbol.name)}\b", base)), "")
         if base:
             yield seen.shown(place, f"extends {_PLACE.sub('', base)}")
 
 
-def _raii(seen: Seen) -> Iterator[Shown]:
+def _raii(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in seen.classes:
         own = seen.of(place)
         end = own.get(f"~{symbol.name}", -1)
         if end >= 0 and symbol.name in own and _RAII.search(symbol.name):
-            yield Shown(seen.symbols[end].line, place)
+            yield PatternPlace(seen.symbols[end].line, place)
 
 
-def _uncopied(seen: Seen) -> Iterator[Shown]:
+def _uncopied(seen: PatternFile) -> Iterator[PatternPlace]:
     for symbol in seen.symbols:
         if "= delete" in symbol.modifiers and symbol.parent >= 0:
             name = seen.symbols[symbol.parent].name
             if symbol.name == name and re.search(rf"\(\s*const\s+{re.escape(name)}\b[^,)]*&", symbol.signature):
-                yield Shown(symbol.line, symbol.parent)
+                yield PatternPlace(symbol.line, symbol.parent)
 
 
-def _pimpl(seen: Seen) -> Iterator[Shown]:
+def _pimpl(seen: PatternFile) -> Iterator[PatternPlace]:
     for symbol in seen.symbols:
         if symbol.kind == Kind.FIELD and symbol.parent >= 0:
             held = re.search(
@@ -180,17 +180,17 @@ def _pimpl(seen: Seen) -> Iterator[Shown]:
             name = held and (held[1] or held[2])
             inner = seen.of(symbol.parent).get(name or "", -1)
             if name and inner >= 0 and seen.symbols[inner].declaration:
-                yield Shown(symbol.line, symbol.parent, "", symbol.name)
+                yield PatternPlace(symbol.line, symbol.parent, "", symbol.name)
 
 
-def _operators(seen: Seen) -> Iterator[Shown]:
+def _operators(seen: PatternFile) -> Iterator[PatternPlace]:
     names: dict[int, list[int]] = {}
     for place, symbol in seen.functions:
         if re.match(r"operator\W", symbol.name) and _NOT_WRITTEN.isdisjoint(symbol.modifiers):
             names.setdefault(symbol.parent, []).append(place)
     for parent, places in names.items():
         said = ", ".join(dict.fromkeys(seen.symbols[one].name.removeprefix("operator").strip() for one in places))
-        yield Shown(
+        yield PatternPlace(
             seen.symbols[places[0]].line,
             parent if parent >= 0 and seen.symbols[parent].kind != Kind.NAMESPACE else -1,
             "",
@@ -198,7 +198,7 @@ def _operators(seen: Seen) -> Iterator[Shown]:
         )
 
 
-def _made_once(seen: Seen) -> Iterator[Shown]:
+def _made_once(seen: PatternFile) -> Iterator[PatternPlace]:
     """A function that gives out what it keeps in a static variable of its own."""
     if "static" not in seen.slashed:
         return
@@ -220,7 +220,7 @@ def _made_once(seen: Seen) -> Iterator[Shown]:
                 yield seen.shown(place)
 
 
-def _each_macro(seen: Seen) -> Iterator[Shown]:
+def _each_macro(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in enumerate(seen.symbols):
         if symbol.kind == Kind.MACRO and re.search(
             r"\w\((?:_|X|_\w|F|DO|OP|M|macro|FN)(?:,[^)]*)?\)$", symbol.signature
@@ -231,38 +231,38 @@ def _each_macro(seen: Seen) -> Iterator[Shown]:
                 yield seen.shown(place, f"{len(calls)} entries")
 
 
-def _extern(seen: Seen) -> Iterator[Shown]:
-    return (Shown(line, -1, 'extern "C"') for line, _ in seen.found(_EXTERN, seen.slashed, '"C"'))
+def _extern(seen: PatternFile) -> Iterator[PatternPlace]:
+    return (PatternPlace(line, -1, 'extern "C"') for line, _ in seen.found(_EXTERN, seen.slashed, '"C"'))
 
 
-def _asserts(seen: Seen) -> Iterator[Shown]:
+def _asserts(seen: PatternFile) -> Iterator[PatternPlace]:
     for line, _ in seen.found(_ASSERTS, seen.slashed, "static_assert"):
-        yield Shown(line, seen.around(line), "" if seen.around(line) >= 0 else "static_assert")
+        yield PatternPlace(line, seen.around(line), "" if seen.around(line) >= 0 else "static_assert")
 
 
-def _features(seen: Seen) -> Iterator[Shown]:
+def _features(seen: PatternFile) -> Iterator[PatternPlace]:
     """What is compiled only where a macro says so; the guard of the whole file aside."""
     had = {match[1] for _, match in seen.found(_GUARD, seen.slashed, "ifndef")}
     for line, match in seen.found(_FEATURE, seen.slashed, *_IF):
         for word in _WORD.findall(match[1].partition("//")[0]):
             if word not in had and word != "__cplusplus":
                 had.add(word)
-                yield Shown(line, -1, word)
+                yield PatternPlace(line, -1, word)
 
 
-def _suites(seen: Seen) -> Iterator[Shown]:
+def _suites(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in seen.functions:
         if re.match(r"(?:TYPED_)?TEST_P\(|TYPED_TEST\w*\(", symbol.name):
             yield seen.shown(place)
 
 
-def _fixtures(seen: Seen) -> Iterator[Shown]:
+def _fixtures(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in seen.classes:
         if any(re.search(r"::Test(?:WithParam\b.*)?$", base) for base in symbol.bases):
             yield seen.shown(place)
 
 
-_Row = tuple[str, Callable[[Seen], Iterator[Shown]]]
+_Row = tuple[str, Callable[[PatternFile], Iterator[PatternPlace]]]
 _C: tuple[_Row, ...] = (
     ("Include guard", _guard), ("Registration macros", _registered), ("X-macro", _each_macro),
     ("Parallel loops", _parallel), ("C linkage", _extern), ("Conditional compilation", _features),

@@ -24,7 +24,7 @@ _LONG = {  # text that runs over lines and is no code, by what opens it
 }
 
 
-class Shown(NamedTuple):
+class PatternPlace(NamedTuple):
     """One place that shows a pattern."""
 
     line: int
@@ -33,7 +33,7 @@ class Shown(NamedTuple):
     words: str = ""  # what is to be said of it
 
 
-class Seen:
+class PatternFile:
     """A file that is looked through."""
 
     def __init__(self, facts: FileFacts, path: str, lines: Sequence[str]) -> None:
@@ -70,9 +70,9 @@ class Seen:
         """The members of a symbol."""
         return self.members.get(place, {})
 
-    def shown(self, place: int, words: str = "") -> Shown:
+    def shown(self, place: int, words: str = "") -> PatternPlace:
         """A symbol as what shows a pattern."""
-        return Shown(self.symbols[place].line, place, "", words)
+        return PatternPlace(self.symbols[place].line, place, "", words)
 
     # --- text
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from concordance.base.model import Kind, Symbol
-from concordance.query.patterns.file_view import Seen, Shown
+from concordance.query.patterns.file_view import PatternFile, PatternPlace
 
 # ---
 # The patterns of Python that a file shows as a whole: how it is run, what it needs, what it warns of, how it tests.
@@ -30,7 +30,7 @@ _LOCK = re.compile(r"^[ \t]*(?:self\.|cls\.)?(\w++)(?:[ \t]*+:[^=\n]*+)?[ \t]*+=
                    r"(threading|multiprocessing|asyncio|mp)\.(R?Lock|Condition|Semaphore|Event)\(", re.M)  # fmt: skip
 
 
-def optional(seen: Seen) -> Iterator[Shown]:
+def optional(seen: PatternFile) -> Iterator[PatternPlace]:
     had = set()
     for one in seen.facts.imports:
         if one.condition != "try":
@@ -42,11 +42,11 @@ def optional(seen: Seen) -> Iterator[Shown]:
                 name = one.module if not one.module.startswith(".") or not one.name else f"{one.module}.{one.name}"
                 if _ABSENT.match(line) and one.module not in had:
                     had.add(one.module)
-                    yield Shown(one.line, -1, name)
+                    yield PatternPlace(one.line, -1, name)
                 break
 
 
-def waiting(seen: Seen) -> Iterator[Shown]:
+def waiting(seen: PatternFile) -> Iterator[PatternPlace]:
     """Imports that wait until a function is called."""
     had = set()
     for one in seen.facts.imports:
@@ -55,25 +55,25 @@ def waiting(seen: Seen) -> Iterator[Shown]:
             scope = seen.facts.scopes[scope].parent
         if scope > 0 and one.module not in had:
             had.add(one.module)
-            yield Shown(one.line, -1, one.module)
+            yield PatternPlace(one.line, -1, one.module)
 
 
-def typing_only(seen: Seen) -> Iterator[Shown]:
+def typing_only(seen: PatternFile) -> Iterator[PatternPlace]:
     had = set()
     for one in seen.facts.imports:
         if _TYPES_ONLY in one.condition and one.module not in had:
             had.add(one.module)
-            yield Shown(one.line, -1, one.module)
+            yield PatternPlace(one.line, -1, one.module)
 
 
-def script(seen: Seen) -> Iterator[Shown]:
-    return (Shown(line, -1, "__main__") for line, _ in seen.found(_MAIN, seen.hashed, "__main__"))
+def script(seen: PatternFile) -> Iterator[PatternPlace]:
+    return (PatternPlace(line, -1, "__main__") for line, _ in seen.found(_MAIN, seen.hashed, "__main__"))
 
 
-def command_line(seen: Seen) -> Iterator[Shown]:
+def command_line(seen: PatternFile) -> Iterator[PatternPlace]:
     for line, match in seen.found(_CLI, seen.hashed, "Parser(", "Typer(", "fire.Fire("):
         if not seen.lines[line - 1].lstrip().startswith(("#", "class ", "def ")):
-            yield Shown(
+            yield PatternPlace(
                 line,
                 seen.around(line),
                 "" if seen.around(line) >= 0 else match[1],
@@ -81,57 +81,57 @@ def command_line(seen: Seen) -> Iterator[Shown]:
             )
     for place, symbol, name in seen.decorated:
         if name in ("click.command", "click.group", "typer.command", "app.command", "cli.command"):
-            yield Shown(symbol.start_line, place, "", name)
+            yield PatternPlace(symbol.start_line, place, "", name)
 
 
-def deprecated(seen: Seen) -> Iterator[Shown]:
+def deprecated(seen: PatternFile) -> Iterator[PatternPlace]:
     had = set()
     for place, symbol, name in seen.decorated:
         if name.rpartition(".")[2].startswith("deprecate"):
             had.add(place)
-            yield Shown(symbol.start_line, place)
+            yield PatternPlace(symbol.start_line, place)
     warned = seen.found(_WARNS, seen.hashed, "warn(", "warn_once(") if "DeprecationWarning" in seen.hashed else ()
     for line, _ in warned:
         place = seen.around(line)
         if place >= 0 and place not in had and not seen.lines[line - 1].lstrip().startswith("#"):
             had.add(place)
-            yield Shown(line, place, "", "warns")
+            yield PatternPlace(line, place, "", "warns")
 
 
-def patched(seen: Seen) -> Iterator[Shown]:
+def patched(seen: PatternFile) -> Iterator[PatternPlace]:
     """An attribute of an imported module that is set from outside of it."""
     modules = {one.alias or one.module.partition(".")[0] for one in seen.facts.imports if not one.name}
     for line, match in seen.found(_SET, seen.hashed, *(f"\n{name}." for name in sorted(modules))):
         if match[1] in modules and match[3].partition(".")[0] not in ("None", "True", "False"):
-            yield Shown(line, -1, match[1] + match[2], f"set to {match[3]}")
+            yield PatternPlace(line, -1, match[1] + match[2], f"set to {match[3]}")
 
 
-def coroutines(seen: Seen) -> Iterator[Shown]:
+def coroutines(seen: PatternFile) -> Iterator[PatternPlace]:
     return (seen.shown(place) for place, symbol in seen.functions if "async" in symbol.modifiers)
 
 
-def pickled(seen: Seen) -> Iterator[Shown]:
+def pickled(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, _ in seen.classes:
         names = [
             name for name in ("__getstate__", "__setstate__", "__reduce__", "__reduce_ex__") if name in seen.of(place)
         ]
         if names:
-            yield Shown(seen.symbols[seen.of(place)[names[0]]].line, place, "", ", ".join(names))
+            yield PatternPlace(seen.symbols[seen.of(place)[names[0]]].line, place, "", ", ".join(names))
 
 
-def locks(seen: Seen) -> Iterator[Shown]:
+def locks(seen: PatternFile) -> Iterator[PatternPlace]:
     for line, match in seen.found(_LOCK, seen.hashed, "Lock(", "Condition(", "Semaphore(", "Event("):
-        yield Shown(line, -1, match[1], f"{match[2]}.{match[3]}")
+        yield PatternPlace(line, -1, match[1], f"{match[2]}.{match[3]}")
 
 
-def cases(seen: Seen) -> Iterator[Shown]:
+def cases(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in seen.classes:
         base = next((base for base in symbol.bases if base.endswith("TestCase")), "")
         if base:
             yield seen.shown(place, base)
 
 
-def parametrised(seen: Seen) -> Iterator[Shown]:
+def parametrised(seen: PatternFile) -> Iterator[PatternPlace]:
     names = ("parametrize", "parameterized", "expand", "subtest", "ops", "modules", "given")
     had = set()
     for place, symbol, name in seen.decorated:
@@ -141,14 +141,14 @@ def parametrised(seen: Seen) -> Iterator[Shown]:
             yield seen.shown(place, f"by {name}")
 
 
-def fixtures(seen: Seen) -> Iterator[Shown]:
+def fixtures(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol, name in seen.decorated:
         if name in ("pytest.fixture", "fixture", "pytest_asyncio.fixture", "pytest.yield_fixture"):
             scope = next((found[1] for one in symbol.modifiers if (found := re.search(r"scope=[\"'](\w+)", one))), "")
             yield seen.shown(place, scope)
 
 
-def mocked(seen: Seen) -> Iterator[Shown]:
+def mocked(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol, name in seen.decorated:
         if name in (
             "patch",
@@ -159,15 +159,15 @@ def mocked(seen: Seen) -> Iterator[Shown]:
             "patch.dict",
             "mock.patch.dict",
         ):
-            yield Shown(symbol.start_line, place)
+            yield PatternPlace(symbol.start_line, place)
 
 
-def skipped(seen: Seen) -> Iterator[Shown]:
+def skipped(seen: PatternFile) -> Iterator[PatternPlace]:
     had = set()
     for place, symbol, name in seen.decorated:
         if re.match(r"(?:skip|expectedFailure|xfail)", name.rpartition(".")[2]) and place not in had:
             had.add(place)
-            yield Shown(symbol.start_line, place, "", name)
+            yield PatternPlace(symbol.start_line, place, "", name)
 
 
 # ---
@@ -194,27 +194,27 @@ def _last(name: str) -> str:
     return name.partition("[")[0].partition("(")[0].rpartition(".")[2].strip()
 
 
-def _with_base(seen: Seen, *names: str) -> Iterator[tuple[int, Symbol, str]]:
+def _with_base(seen: PatternFile, *names: str) -> Iterator[tuple[int, Symbol, str]]:
     for place, symbol in seen.classes:
         base = next((base for base in symbol.bases if _last(base) in names), "")
         if base:
             yield place, symbol, base
 
 
-def _with_members(seen: Seen, *names: str) -> Iterator[int]:
+def _with_members(seen: PatternFile, *names: str) -> Iterator[int]:
     for place, _ in seen.classes:
         if all(name in seen.of(place) for name in names):
             yield place
 
 
-def _decorated(seen: Seen, *names: str) -> Iterator[Shown]:
+def _decorated(seen: PatternFile, *names: str) -> Iterator[PatternPlace]:
     """What is decorated by one of some names, in whatever module."""
     for place, _, name in seen.decorated:
         if name.rpartition(".")[2] in names:
             yield seen.shown(place)
 
 
-def _context(seen: Seen) -> Iterator[Shown]:
+def _context(seen: PatternFile) -> Iterator[PatternPlace]:
     for place in _with_members(seen, "__enter__", "__exit__"):
         yield seen.shown(place)
     for place in _with_members(seen, "__aenter__", "__aexit__"):
@@ -222,31 +222,31 @@ def _context(seen: Seen) -> Iterator[Shown]:
     yield from _decorated(seen, "contextmanager", "asynccontextmanager")
 
 
-def _data_class(seen: Seen) -> Iterator[Shown]:
+def _data_class(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol, name in seen.decorated:
         if name in _DATA and symbol.kind == Kind.CLASS:
             frozen = name.endswith("frozen") or any("frozen=True" in one for one in symbol.modifiers)
             yield seen.shown(place, "frozen" if frozen else "")
 
 
-def _named_tuple(seen: Seen) -> Iterator[Shown]:
+def _named_tuple(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in enumerate(seen.symbols):
         if any(_last(base) in ("NamedTuple", "namedtuple") for base in symbol.bases) or _TUPLE.search(symbol.signature):
             yield seen.shown(place)
 
 
-def _enumeration(seen: Seen) -> Iterator[Shown]:
+def _enumeration(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in enumerate(seen.symbols):
         base = next((_last(base) for base in symbol.bases if _last(base) in _ENUMS), "")
         if base and symbol.kind in (Kind.CLASS, Kind.ENUM):
             yield seen.shown(place, "" if base == "Enum" else base)
 
 
-def _typed_dict(seen: Seen) -> Iterator[Shown]:
+def _typed_dict(seen: PatternFile) -> Iterator[PatternPlace]:
     return (seen.shown(place) for place, _, _ in _with_base(seen, "TypedDict"))
 
 
-def _abstract(seen: Seen) -> Iterator[Shown]:
+def _abstract(seen: PatternFile) -> Iterator[PatternPlace]:
     wanted: dict[int, list[str]] = {}
     for _, symbol, name in seen.decorated:
         if (
@@ -258,30 +258,30 @@ def _abstract(seen: Seen) -> Iterator[Shown]:
         yield seen.shown(place, f"to be filled in: {', '.join(dict.fromkeys(names))}")
 
 
-def _protocol(seen: Seen) -> Iterator[Shown]:
+def _protocol(seen: PatternFile) -> Iterator[PatternPlace]:
     return (seen.shown(place) for place, _, _ in _with_base(seen, "Protocol"))
 
 
-def _generic(seen: Seen) -> Iterator[Shown]:
+def _generic(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, _, base in _with_base(seen, "Generic"):
         yield seen.shown(place, base.partition("[")[2].rstrip("]"))
 
 
-def _setter(seen: Seen) -> Iterator[Shown]:
+def _setter(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, _, name in seen.decorated:
         if name.endswith(".setter"):
             yield seen.shown(place)
 
 
-def _cached(seen: Seen) -> Iterator[Shown]:
+def _cached(seen: PatternFile) -> Iterator[PatternPlace]:
     return _decorated(seen, "lru_cache", "cache", "cached_property", "memoize", "memoized", "cached")
 
 
-def _iterator(seen: Seen) -> Iterator[Shown]:
+def _iterator(seen: PatternFile) -> Iterator[PatternPlace]:
     return (seen.shown(place) for place in _with_members(seen, "__iter__", "__next__"))
 
 
-def _generator(seen: Seen) -> Iterator[Shown]:
+def _generator(seen: PatternFile) -> Iterator[PatternPlace]:
     had = set()
     for line, _ in seen.found(_YIELD, seen.hashed, "yield"):
         place = seen.around(line)
@@ -290,29 +290,29 @@ def _generator(seen: Seen) -> Iterator[Shown]:
         had.add(place)
         named = {one.partition("(")[0].rpartition(".")[2] for one in seen.symbols[place].modifiers}
         if not named & {"contextmanager", "asynccontextmanager", "fixture", "yield_fixture"}:
-            yield Shown(line, place)
+            yield PatternPlace(line, place)
 
 
-def _container(seen: Seen) -> Iterator[Shown]:
+def _container(seen: PatternFile) -> Iterator[PatternPlace]:
     return (seen.shown(place) for place in _with_members(seen, "__len__", "__getitem__"))
 
 
-def _callable(seen: Seen) -> Iterator[Shown]:
+def _callable(seen: PatternFile) -> Iterator[PatternPlace]:
     return (seen.shown(seen.of(place)["__call__"]) for place in _with_members(seen, "__call__"))
 
 
-def _operators(seen: Seen) -> Iterator[Shown]:
+def _operators(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, _ in seen.classes:
         own = [name.strip("_") for name in seen.of(place) if name in _ARITHMETIC]
         if len(own) > 2:
             yield seen.shown(place, ", ".join(own))
 
 
-def _descriptor(seen: Seen) -> Iterator[Shown]:
+def _descriptor(seen: PatternFile) -> Iterator[PatternPlace]:
     return (seen.shown(place) for place in _with_members(seen, "__get__"))
 
 
-def _metaclass(seen: Seen) -> Iterator[Shown]:
+def _metaclass(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in seen.classes:
         used = re.search(r"\bmetaclass\s*=\s*([\w.]+)", symbol.signature)
         if any(base in ("type", "ABCMeta", "abc.ABCMeta", "EnumMeta", "enum.EnumMeta") for base in symbol.bases):
@@ -321,24 +321,24 @@ def _metaclass(seen: Seen) -> Iterator[Shown]:
             yield seen.shown(place, f"of the metaclass {used[1]}")
 
 
-def _lazy_module(seen: Seen) -> Iterator[Shown]:
+def _lazy_module(seen: PatternFile) -> Iterator[PatternPlace]:
     place = seen.of(-1).get("__getattr__", -1)
     if place >= 0:
         yield seen.shown(place)
 
 
-def _dynamic(seen: Seen) -> Iterator[Shown]:
+def _dynamic(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, _ in seen.classes:
         for name in ("__getattr__", "__getattribute__"):
             if name in seen.of(place):
                 yield seen.shown(seen.of(place)[name])
 
 
-def _subclass_hook(seen: Seen) -> Iterator[Shown]:
+def _subclass_hook(seen: PatternFile) -> Iterator[PatternPlace]:
     return (seen.shown(seen.of(place)["__init_subclass__"]) for place in _with_members(seen, "__init_subclass__"))
 
 
-def _overload(seen: Seen) -> Iterator[Shown]:
+def _overload(seen: PatternFile) -> Iterator[PatternPlace]:
     forms: dict[tuple[int, str], list[int]] = {}
     for place, symbol, name in seen.decorated:
         if name.rpartition(".")[2] == "overload":
@@ -347,13 +347,13 @@ def _overload(seen: Seen) -> Iterator[Shown]:
         yield seen.shown(places[0], f"{len(places)} forms")
 
 
-def _alternative(seen: Seen) -> Iterator[Shown]:
+def _alternative(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol, name in seen.decorated:
         if name == "classmethod" and not seen.of(place) and _MAKES.search(seen.body(symbol)):
             yield seen.shown(place)
 
 
-def _singleton(seen: Seen) -> Iterator[Shown]:
+def _singleton(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, _ in seen.classes:
         own = seen.of(place)
         held = next((name for name in ("_instance", "_instances", "__instance", "_singleton") if name in own), "")
@@ -361,7 +361,7 @@ def _singleton(seen: Seen) -> Iterator[Shown]:
             yield seen.shown(place, f"kept in {held}")
 
 
-def _registry(seen: Seen) -> Iterator[Shown]:
+def _registry(seen: PatternFile) -> Iterator[PatternPlace]:
     """A table of the module that a function fills, one that is named for it or that takes in what it decorates."""
     lines: dict[str, list[int]] | None = None
     for place, symbol in enumerate(seen.symbols):
@@ -376,7 +376,7 @@ def _registry(seen: Seen) -> Iterator[Shown]:
                 break
 
 
-def _lines_that_fill(seen: Seen) -> dict[str, list[int]]:
+def _lines_that_fill(seen: PatternFile) -> dict[str, list[int]]:
     """By the name of a table, the lines that begin by adding to it."""
     lines: dict[str, list[int]] = {}
     for line, match in seen.found(_FILL, seen.hashed, "[", ".append(", ".add(", ".setdefault("):
@@ -384,7 +384,7 @@ def _lines_that_fill(seen: Seen) -> dict[str, list[int]]:
     return lines
 
 
-def _outermost(seen: Seen, place: int) -> int:
+def _outermost(seen: PatternFile, place: int) -> int:
     """The function around a function that is in no other."""
     while place >= 0:
         parent = seen.symbols[place].parent
@@ -394,7 +394,7 @@ def _outermost(seen: Seen, place: int) -> int:
     return place
 
 
-def _decorator(seen: Seen) -> Iterator[Shown]:
+def _decorator(seen: PatternFile) -> Iterator[PatternPlace]:
     used = {name for _, _, name in seen.decorated}
     wraps = {symbol.parent for _, symbol, name in seen.decorated if name.rpartition(".")[2] == "wraps"}
     for place, symbol in seen.functions:
@@ -406,18 +406,18 @@ def _decorator(seen: Seen) -> Iterator[Shown]:
             yield seen.shown(place)
 
 
-def _mixin(seen: Seen) -> Iterator[Shown]:
+def _mixin(seen: PatternFile) -> Iterator[PatternPlace]:
     return (seen.shown(place) for place, symbol in seen.classes if re.search(r"Mix[iI]n(?:Base)?$", symbol.name))
 
 
-def _exceptions(seen: Seen) -> Iterator[Shown]:
+def _exceptions(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in seen.classes:
         base = next((base for base in symbol.bases if re.search(r"(?:Error|Exception|Warning)$", base)), "")
         if base:
             yield seen.shown(place, f"extends {base}")
 
 
-def _autograd(seen: Seen) -> Iterator[Shown]:
+def _autograd(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in seen.classes:
         if any(base in ("Function", "torch.autograd.Function", "autograd.Function") for base in symbol.bases):
             own = seen.of(place)
@@ -425,20 +425,20 @@ def _autograd(seen: Seen) -> Iterator[Shown]:
                 yield seen.shown(place)
 
 
-def _module(seen: Seen) -> Iterator[Shown]:
+def _module(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in seen.classes:
         if "forward" in seen.of(place) and any(_last(base) in ("Module", "ScriptModule") for base in symbol.bases):
             yield seen.shown(place)
 
 
-def _torch_hooks(seen: Seen) -> Iterator[Shown]:
+def _torch_hooks(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, _ in seen.classes:
         for name in ("__torch_function__", "__torch_dispatch__"):
             if name in seen.of(place):
                 yield seen.shown(seen.of(place)[name])
 
 
-def _registered(seen: Seen) -> Iterator[Shown]:
+def _registered(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol, name in seen.decorated:
         last = name.rpartition(".")[2]
         if re.match(r"_?register(?:_|$)", last) or last in (
@@ -448,15 +448,15 @@ def _registered(seen: Seen) -> Iterator[Shown]:
             "implements",
             "onnx_symbolic",
         ):
-            yield Shown(symbol.start_line, place, "", f"by {name}")
+            yield PatternPlace(symbol.start_line, place, "", f"by {name}")
 
 
-def _slots(seen: Seen) -> Iterator[Shown]:
+def _slots(seen: PatternFile) -> Iterator[PatternPlace]:
     for place in _with_members(seen, "__slots__"):
-        yield Shown(seen.symbols[seen.of(place)["__slots__"]].line, place)
+        yield PatternPlace(seen.symbols[seen.of(place)["__slots__"]].line, place)
 
 
-_PYTHON: tuple[tuple[str, Callable[[Seen], Iterator[Shown]]], ...] = (
+_PYTHON: tuple[tuple[str, Callable[[PatternFile], Iterator[PatternPlace]]], ...] = (
     ("Script entry", script), ("Command line", command_line), ("Network module", _module),
     ("Autograd function", _autograd), ("Torch overrides", _torch_hooks), ("Registered by decorator", _registered),
     ("Registry", _registry), ("Decorator", _decorator), ("Context manager", _context), ("Data class", _data_class),

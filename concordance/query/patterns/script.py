@@ -9,19 +9,19 @@ import re
 from collections.abc import Callable, Iterator
 
 from concordance.base.model import Kind
-from concordance.query.patterns.file_view import Seen, Shown
+from concordance.query.patterns.file_view import PatternFile, PatternPlace
 
-_Find = Callable[[Seen], Iterator[Shown]]
+_Find = Callable[[PatternFile], Iterator[PatternPlace]]
 
 
 def _text(pattern: str, *words: str, hashed: bool = False) -> _Find:
     """What fits a pattern at the beginning of a line that holds one of some words, by its first group."""
     wanted = re.compile(pattern, re.M)
 
-    def find(seen: Seen) -> Iterator[Shown]:
+    def find(seen: PatternFile) -> Iterator[PatternPlace]:
         for line, match in seen.found(wanted, seen.hashed if hashed else seen.slashed, *words):
             if not seen.lines[line - 1].lstrip().startswith(("//", "*")):
-                yield Shown(line, -1, match[1] if match.re.groups and match[1] else match[0].strip())
+                yield PatternPlace(line, -1, match[1] if match.re.groups and match[1] else match[0].strip())
 
     return find
 
@@ -30,7 +30,7 @@ def _modified(pattern: str, *kinds: str) -> _Find:
     """The symbols that have a modifier."""
     wanted = re.compile(pattern)
 
-    def find(seen: Seen) -> Iterator[Shown]:
+    def find(seen: PatternFile) -> Iterator[PatternPlace]:
         for place, symbol in enumerate(seen.symbols):
             if (not kinds or symbol.kind in kinds) and any(map(wanted.search, symbol.modifiers)):
                 yield seen.shown(place)
@@ -39,13 +39,13 @@ def _modified(pattern: str, *kinds: str) -> _Find:
 
 
 def _of_kind(*kinds: str) -> _Find:
-    def find(seen: Seen) -> Iterator[Shown]:
+    def find(seen: PatternFile) -> Iterator[PatternPlace]:
         return (seen.shown(n) for n, s in enumerate(seen.symbols) if s.kind in kinds and not s.declaration)
 
     return find
 
 
-def _asynchronous(seen: Seen) -> Iterator[Shown]:
+def _asynchronous(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in seen.functions:
         if "async" in symbol.modifiers or re.match(
             r"(?:export\s+|default\s+|static\s+|pub(?:\([^)]*\))?\s+)*async\b", symbol.signature
@@ -53,18 +53,18 @@ def _asynchronous(seen: Seen) -> Iterator[Shown]:
             yield seen.shown(place)
 
 
-def _errors(seen: Seen) -> Iterator[Shown]:
+def _errors(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in seen.classes:
         base = next((base for base in symbol.bases if re.search(r"(?:Error|Exception)$", base)), "")
         if base:
             yield seen.shown(place, f"extends {base}")
 
 
-def _go_init(seen: Seen) -> Iterator[Shown]:
+def _go_init(seen: PatternFile) -> Iterator[PatternPlace]:
     return (seen.shown(place) for place, symbol in seen.functions if symbol.name == "init" and symbol.parent < 0)
 
 
-def _builders(seen: Seen) -> Iterator[Shown]:
+def _builders(seen: PatternFile) -> Iterator[PatternPlace]:
     return (seen.shown(place) for place, symbol in seen.classes if symbol.name.endswith("Builder"))
 
 

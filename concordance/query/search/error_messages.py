@@ -27,7 +27,7 @@ _BEGINS = re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning|panic|fatal|error|Tr
 _EDGE = 4  # letters of a part that is cut off where a question begins or ends
 
 
-class Raised(NamedTuple):
+class RaisedMessage(NamedTuple):
     """A line that raises a message."""
 
     path: str
@@ -35,30 +35,30 @@ class Raised(NamedTuple):
     share: float  # of the question that it says
 
 
-def raised(index: Index, question: str, folder: str, most: int) -> list[Raised]:
+def raised(index: Index, question: str, folder: str, most: int) -> list[RaisedMessage]:
     """The lines that raise what a question says, best first."""
     text = plain(question)
     if len(text.split()) < _LEAST:
         return []
     asked = ranking.asked(question, folder, index.words)
-    found: list[Raised] = []
+    found: list[RaisedMessage] = []
     for hit in ranking.hits(index.shelves, asked, index.ranks, _FILES):
         if hit.path in index.categories:
             found += _in_file(hit.path, index.facts.ends(hit.path), text)
 
-    def order(one: Raised) -> tuple[float, int, str, int]:
+    def order(one: RaisedMessage) -> tuple[float, int, str, int]:
         return -round(one.share, 2), rank_of(index.category_of(one.path)), one.path, one.end.line
 
     best = max((one.share for one in found), default=0.0)
     return sorted((one for one in found if one.share >= _NEAR * best), key=order)[:most]
 
 
-def _in_file(path: str, ends: Iterable[End], text: str) -> Iterator[Raised]:
+def _in_file(path: str, ends: Iterable[End], text: str) -> Iterator[RaisedMessage]:
     for end in ends:
         if end.bridge == "errors":
             share = fit(end.text, text)
             if share:
-                yield Raised(path, end, share)
+                yield RaisedMessage(path, end, share)
 
 
 def plain(question: str) -> str:

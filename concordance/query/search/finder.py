@@ -17,11 +17,11 @@ from itertools import islice
 from typing import NamedTuple
 
 from concordance.base.model import RUN, TYPES, Kind
-from concordance.facts.codec import Defined
+from concordance.facts.codec import SymbolHead
 from concordance.facts.fulltext.words import CHUNK
 from concordance.facts.read import Place, defining_alike
 from concordance.query.answers import full_name, qualified, rank_of, separator_of
-from concordance.query.index.open_file import LONGEST, Opened
+from concordance.query.index.open_file import LONGEST, OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import shared
 from concordance.query.names.public_names import called, public_name
@@ -61,7 +61,7 @@ _INITIALLED = 5  # definitions that are found by their initials: two letters are
 _CONCEPTS = 3
 
 
-class Spot(NamedTuple):
+class SearchResult(NamedTuple):
     """One answer."""
 
     path: str
@@ -73,7 +73,7 @@ class Spot(NamedTuple):
     called: str = ""  # what users call the symbol
 
 
-def spots(index: Index, wish: Wish) -> list[Spot]:
+def spots(index: Index, wish: SearchRequest) -> list[SearchResult]:
     """The places that fit a question."""
     quoted = _QUOTED.findall(wish.question)
     besides = _QUOTED.sub(" ", wish.question).split()
@@ -88,13 +88,13 @@ def spots(index: Index, wish: Wish) -> list[Spot]:
     return found or _nearly(index, wish)
 
 
-def _raising(index: Index, wish: Wish) -> list[Spot]:
+def _raising(index: Index, wish: SearchRequest) -> list[SearchResult]:
     """The lines that raise the message that a question is."""
     found = []
     for one in raised(index, wish.question, wish.folder, wish.limit):
         opened = index.opened(one.path)
         line = (opened.line(one.end.line) or "").strip()[:LONGEST]
-        spot = Spot(one.path, one.end.line, "", "file", _RAISED + one.share, line)
+        spot = SearchResult(one.path, one.end.line, "", "file", _RAISED + one.share, line)
         found.append(_around(index, opened, spot, wish.kinds))
     return found
 
@@ -102,7 +102,7 @@ def _raising(index: Index, wish: Wish) -> list[Spot]:
 # --- by name
 
 
-def _paths(index: Index, wish: Wish) -> Iterator[Spot]:
+def _paths(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
     """Files that are asked for by their path, the end of it, or their name without its ending."""
     asked = wish.question.strip("/")
     if not wish.has("file") or re.search(r"\s", asked):
@@ -120,7 +120,7 @@ def _paths(index: Index, wish: Wish) -> Iterator[Spot]:
         if _is_below(path, wish.folder):
             lines = index.opened(path).lines() or []
             first = next((number for number, line in enumerate(lines, 1) if line.strip()), 1)
-            yield Spot(path, first, "", "file", _FILE, lines[first - 1].strip()[:LONGEST] if lines else "")
+            yield SearchResult(path, first, "", "file", _FILE, lines[first - 1].strip()[:LONGEST] if lines else "")
 
 
 @shared
@@ -141,7 +141,7 @@ def _stem(path: str) -> str:
     return folder.rpartition("/")[2] if stem in _HOMES else stem
 
 
-def _by_name(index: Index, wish: Wish) -> Iterator[Spot]:
+def _by_name(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
     """Definitions of the name that was typed, and files of this name; then names that begin with it."""
     question = wish.question
     if _FEW.fullmatch(question):
@@ -178,7 +178,7 @@ def _initialled(index: Index, question: str) -> Iterator[Place]:
             yield from (place for place in index.facts.named(name) if place.kind in _OF_CODE)
 
 
-def _mistyped(index: Index, wish: Wish) -> Iterator[Spot]:
+def _mistyped(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
     """Definitions of names that are meant by one with a wrong letter, where a part of it is no word that is known."""
     if all(ranking.is_known(index.shelves, part) for part in index.words.of(wish.question).split()):
         return
@@ -189,16 +189,16 @@ def _mistyped(index: Index, wish: Wish) -> Iterator[Spot]:
     yield from islice(_places(index, places, wish, _NEAR), max(3, wish.limit // 2))
 
 
-def _concepts(index: Index, wish: Wish) -> Iterator[Spot]:
+def _concepts(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
     """Words and phrases that files are about, each with the file that says it best."""
     known = {term: None for text in (wish.question, wish.question.lower()) for term in index.facts.terms_like(text, 3)}
     for number, term in enumerate(list(known)[:_CONCEPTS]):
-        plain = Wish(term, frozenset(("file",)), wish.folder, 1)
+        plain = SearchRequest(term, frozenset(("file",)), wish.folder, 1)
         for spot in islice(_by_words(index, plain, set()), 1):
             yield spot._replace(symbol=term, kind=CONCEPT, score=_SPOKEN - number, called=term)
 
 
-def _in_another_case(index: Index, wish: Wish) -> list[Place]:
+def _in_another_case(index: Index, wish: SearchRequest) -> list[Place]:
     """Definitions of a name that is written otherwise: `DataLoader` for `dataloader`."""
     lower = wish.question.lower()
     paths = [path for path in ranking.defining(index.shelves, lower, wish.folder) if path in index.categories]
@@ -214,7 +214,9 @@ def _joined(question: str) -> list[str]:
     return list(dict.fromkeys((snake, "".join(capital), camel, snake.lower(), snake.upper(), "".join(words).lower())))
 
 
-def _places(index: Index, places: Iterable[Place], wish: Wish, score: float, ranked: bool = False) -> Iterator[Spot]:
+def _places(
+    index: Index, places: Iterable[Place], wish: SearchRequest, score: float, ranked: bool = False
+) -> Iterator[SearchResult]:
     """Definitions as rows: definitions before declarations, source before the rest, what is central first."""
     tests = "test" in wish.question.lower() or "test" in wish.folder.lower()
 
@@ -229,16 +231,16 @@ def _places(index: Index, places: Iterable[Place], wish: Wish, score: float, ran
     for number, place in enumerate(rows if ranked else sorted(rows, key=order)):
         line = index.opened(place.path).line(place.line) or ""
         best = max(score - number, score - 999)
-        yield Spot(place.path, place.line, full_name(place), place.kind, best, line, called(index, place))
+        yield SearchResult(place.path, place.line, full_name(place), place.kind, best, line, called(index, place))
 
 
 def _is_below(path: str, folder: str) -> bool:
     return not folder or path.startswith(f"{folder}/")
 
 
-def _nearly(index: Index, wish: Wish) -> list[Spot]:
+def _nearly(index: Index, wish: SearchRequest) -> list[SearchResult]:
     """What is found where every word that nobody has is taken for the nearest name."""
-    found: list[Spot] = []
+    found: list[SearchResult] = []
     if _NAME.fullmatch(wish.question):
         for number, name in enumerate(nearest(index, wish.question)):
             found += _places(index, index.facts.named(name), wish, _NEAR - 300 * number)
@@ -258,7 +260,7 @@ def _nearly(index: Index, wish: Wish) -> list[Spot]:
 # --- by words
 
 
-def _by_words(index: Index, wish: Wish, seen: set[str]) -> Iterator[Spot]:
+def _by_words(index: Index, wish: SearchRequest, seen: set[str]) -> Iterator[SearchResult]:
     """A row for each file that fits and was not seen yet, or for its best definition of a kind."""
     asked = ranking.asked(wish.question, wish.folder, index.words)
     most = max(wish.limit, _OF_KIND) + len(seen)
@@ -271,10 +273,10 @@ def _by_words(index: Index, wish: Wish, seen: set[str]) -> Iterator[Spot]:
     for hit in hits:
         opened = index.opened(hit.path)
         line, snippet = _best_line(index, opened, asked, hit)
-        yield _around(index, opened, Spot(hit.path, line, "", "file", hit.score, snippet), wish.kinds)
+        yield _around(index, opened, SearchResult(hit.path, line, "", "file", hit.score, snippet), wish.kinds)
 
 
-def _best_line(index: Index, opened: Opened, asked: ranking.Asked, hit: ranking.Hit) -> tuple[int, str]:
+def _best_line(index: Index, opened: OpenFile, asked: ranking.SearchQuery, hit: ranking.Hit) -> tuple[int, str]:
     """The line of a file's best stretch that says most of a question; of a short one, also what the file defines."""
     lines = opened.lines()
     if not lines:
@@ -296,26 +298,26 @@ def _best_line(index: Index, opened: Opened, asked: ranking.Asked, hit: ranking.
     return number, lines[number - 1].strip()[:LONGEST]
 
 
-def _named(opened: Opened, words: list[str]) -> list[Defined]:
+def _named(opened: OpenFile, words: list[str]) -> list[SymbolHead]:
     """The symbols whose names have most of some words in them, the shortest first."""
     any_of = re.compile("|".join(map(re.escape, words)), re.IGNORECASE).search
     counted = [(-sum(w in s.name.lower() for w in words), len(s.name), s) for s in opened.defined if any_of(s.name)]
     return [symbol for *_, symbol in sorted(counted, key=lambda row: row[:2])[:_NAMED]]
 
 
-def _defines(index: Index, asked: ranking.Asked, symbol: Defined) -> float:
+def _defines(index: Index, asked: ranking.SearchQuery, symbol: SymbolHead) -> float:
     """How much more a definition counts than a use: most where its name says all that is asked, and nothing else."""
     words = set(index.words.of(symbol.name).split())
     counts = 1.0 if symbol.kind in _HOLDERS else 2.0
     return counts * sum(asked.weight.get(word, 0.0) for word in words) / math.sqrt(max(1, len(words)))
 
 
-def _fit(index: Index, asked: ranking.Asked, text: str) -> float:
+def _fit(index: Index, asked: ranking.SearchQuery, text: str) -> float:
     """How much of a question a text says."""
     return sum(asked.weight.get(word, 0.0) for word in set(index.words.of(text).split()))
 
 
-def _around(index: Index, opened: Opened, spot: Spot, kinds: frozenset[str]) -> Spot:
+def _around(index: Index, opened: OpenFile, spot: SearchResult, kinds: frozenset[str]) -> SearchResult:
     """A spot with the innermost symbol around it; a file where files are asked for."""
     if "file" in kinds:
         return spot
@@ -329,14 +331,16 @@ def _around(index: Index, opened: Opened, spot: Spot, kinds: frozenset[str]) -> 
     return spot._replace(symbol=full_name(found), kind=found.kind, called=called(index, found))
 
 
-def _of_kind(index: Index, hits: list[ranking.Hit], asked: ranking.Asked, kinds: frozenset[str]) -> list[Spot]:
+def _of_kind(
+    index: Index, hits: list[ranking.Hit], asked: ranking.SearchQuery, kinds: frozenset[str]
+) -> list[SearchResult]:
     """The best definition of some kinds in each file, by what its name and documentation say."""
     whole = sum(asked.weight.values()) or 1.0
     found = []
     for hit in hits[:_OF_KIND]:
         opened = index.opened(hit.path)
 
-        def fit(symbol: Defined) -> float:
+        def fit(symbol: SymbolHead) -> float:
             return _fit(index, asked, symbol.name) + 0.3 * _fit(index, asked, symbol.doc[:LONGEST])
 
         best = max((symbol for symbol in opened.defined if symbol.kind in kinds), key=fit, default=None)
@@ -345,24 +349,24 @@ def _of_kind(index: Index, hits: list[ranking.Hit], asked: ranking.Asked, kinds:
             name = qualified(best, separator_of(opened.file.language))
             score = hit.score * share**0.5
             shown = public_name(index, hit.path, best.key) or name
-            found.append(Spot(hit.path, best.line, name, best.kind, score, opened.line(best.line) or "", shown))
+            found.append(SearchResult(hit.path, best.line, name, best.kind, score, opened.line(best.line) or "", shown))
     return sorted(found, key=lambda spot: (-spot.score, spot.path))
 
 
-def _quoting(index: Index, wish: Wish, phrases: list[str]) -> list[Spot]:
+def _quoting(index: Index, wish: SearchRequest, phrases: list[str]) -> list[SearchResult]:
     """The files that say all of some phrases, each with the first line that says the first one."""
     places = [ranking.quoting(index.shelves, phrase, wish.folder, index.words) for phrase in phrases]
     asked = ranking.asked(wish.question, wish.folder, index.words)
     scores = {hit.path: hit.score for hit in ranking.hits(index.shelves, asked, index.ranks, _QUOTES)}
     both = [path for path in places[0] if path in index.categories and all(path in others for others in places)]
     both.sort(key=lambda path: (-scores.get(path, 0.0), rank_of(index.category_of(path)), path))
-    found: list[Spot] = []
+    found: list[SearchResult] = []
     for path in both:
         opened = index.opened(path)
         lines = opened.lines() or []
         said = [_first(lines, phrase, starts[path]) for phrase, starts in zip(phrases, places, strict=True)]
         if all(said) and len(found) < wish.limit:
-            spot = Spot(path, said[0], "", "file", scores.get(path, 0.0), lines[said[0] - 1].strip()[:LONGEST])
+            spot = SearchResult(path, said[0], "", "file", scores.get(path, 0.0), lines[said[0] - 1].strip()[:LONGEST])
             spot = _around(index, opened, spot, wish.kinds)
             found += [spot] if wish.has(spot.kind) else []
     return found
@@ -381,12 +385,12 @@ def _first(lines: list[str], phrase: str, starts: list[int]) -> int:
 # ---
 # What is asked of a search: words, and by prefixes before them which kinds, and in which folder.
 #
-# In: what a person typed. Out: a `Wish`. `fn:` and `class:` ask for what runs and for types, `file:` for files, `kw:`
-# for headings, keys and concepts, `in:` for what lies below a folder. A browser's field and a terminal understand the
-# same.
+# In: what a person typed. Out: a `SearchRequest`. `fn:` and `class:` ask for what runs and for types, `file:` for
+# files, `kw:` for headings, keys and concepts, `in:` for what lies below a folder. A browser's field and a terminal
+# understand the same.
 
 
-class Wish(NamedTuple):
+class SearchRequest(NamedTuple):
     """A question and what it is limited to."""
 
     question: str
@@ -399,11 +403,11 @@ class Wish(NamedTuple):
         return not self.kinds or kind in self.kinds
 
 
-def parse_filters(text: str, kind: str, folder: str, limit: int) -> Wish:
+def parse_filters(text: str, kind: str, folder: str, limit: int) -> SearchRequest:
     """What is wished for; what is said besides the question holds where the question says nothing else."""
     kinds = {kind} if kind else set()
     if len(text.split()) > _WORDS:
-        return Wish(text, frozenset(kinds), folder, limit)
+        return SearchRequest(text, frozenset(kinds), folder, limit)
     asked: list[str] = []
     at = 0
     for found in _PREFIX.finditer(text):
@@ -415,4 +419,4 @@ def parse_filters(text: str, kind: str, folder: str, limit: int) -> Wish:
             kinds |= PREFIXES[found[1]]
             asked.append(found[2])
     asked.append(text[at:])
-    return Wish(" ".join("".join(asked).split()), frozenset(kinds), folder, limit)
+    return SearchRequest(" ".join("".join(asked).split()), frozenset(kinds), folder, limit)

@@ -14,8 +14,8 @@ from functools import cache
 from typing import NamedTuple
 
 from concordance.base.model import Category
-from concordance.facts.fulltext.index import Shelf, Wanted
-from concordance.facts.fulltext.words import Words, stem
+from concordance.facts.fulltext.index import FieldQuery, IndexShard
+from concordance.facts.fulltext.words import WordNormalizer, stem
 
 _WEIGHTS = {"base": 0.8, "dir": 1.1, "names": 0.2, "docs": 0.2, "body": 0.5}
 _COVERS = 0.4  # that a word stands in the file at all
@@ -62,7 +62,7 @@ class Hit(NamedTuple):
     line: int  # the first of its best stretch of lines, 0 where no stretch stands out
 
 
-class Asked(NamedTuple):
+class SearchQuery(NamedTuple):
     """A question as the index needs it."""
 
     text: str
@@ -72,7 +72,7 @@ class Asked(NamedTuple):
     tests: bool  # whether it asks for tests
 
 
-def asked(question: str, folder: str, words: Words) -> Asked:
+def asked(question: str, folder: str, words: WordNormalizer) -> SearchQuery:
     """Reads a question: each word once, the later the lighter, words about changes the lightest."""
     found = words.of(question).split()[:_WORDS]
     first: dict[str, int] = {}
@@ -83,7 +83,7 @@ def asked(question: str, folder: str, words: Words) -> Asked:
     talk = _talk()
     weight = {w: n**0.5 * (_TALK if w in talk else 1.0) / (1 + first[w] / _DECAY) for w, n in times.items()}
     tests = bool(_TEST.search(folder)) or (bool(_TEST.search(question)) and len(question.split()) <= 8)
-    return Asked(question, found, weight, folder, tests)
+    return SearchQuery(question, found, weight, folder, tests)
 
 
 @cache
@@ -91,29 +91,29 @@ def _talk() -> frozenset[str]:
     return frozenset(map(stem, _TALKED.split()))
 
 
-def hits(shelves: list[Shelf], question: Asked, ranks: dict[str, float], most: int) -> list[Hit]:
+def hits(shelves: list[IndexShard], question: SearchQuery, ranks: dict[str, float], most: int) -> list[Hit]:
     """The files that fit, best first; `ranks` says how central each is, from 0 to 1."""
     found = [hit for shelf in shelves for hit in _Scorer(shelf, question).hits(ranks, most)]
     return sorted(found, key=lambda hit: (-hit.score, hit.path))[:most]
 
 
-def quoting(shelves: list[Shelf], phrase: str, folder: str, words: Words) -> dict[str, list[int]]:
+def quoting(shelves: list[IndexShard], phrase: str, folder: str, words: WordNormalizer) -> dict[str, list[int]]:
     """The files that may say a phrase word by word, with the first lines of the stretches that may."""
     row = tuple(words.of(phrase).split()[:_WORDS])
     found: dict[str, list[int]] = {}
     for shelf in shelves:
-        for piece in shelf.pieces([Wanted("text", row, 1.0)] if row else [], folder, _QUOTES):
+        for piece in shelf.pieces([FieldQuery("text", row, 1.0)] if row else [], folder, _QUOTES):
             found.setdefault(shelf.path(piece), []).append(piece.line)
     return found
 
 
-def defining(shelves: list[Shelf], name: str, folder: str) -> list[str]:
+def defining(shelves: list[IndexShard], name: str, folder: str) -> list[str]:
     """Some of the files that define a name, in whatever case it is written."""
-    wanted = [Wanted("defs", (name.lower(),), 1.0, flat=True)]
+    wanted = [FieldQuery("defs", (name.lower(),), 1.0, flat=True)]
     return [shelf.path(file) for shelf in shelves for file in shelf.files(wanted, folder, _DEFINING)]
 
 
-def is_known(shelves: list[Shelf], word: str) -> bool:
+def is_known(shelves: list[IndexShard], word: str) -> bool:
     """Whether any file has a word."""
     return any(shelf.rare(field, word) for shelf in shelves for field in ("body", "base", "dir"))
 
@@ -121,7 +121,7 @@ def is_known(shelves: list[Shelf], word: str) -> bool:
 class _Scorer:
     """Asks one shelf."""
 
-    def __init__(self, shelf: Shelf, question: Asked) -> None:
+    def __init__(self, shelf: IndexShard, question: SearchQuery) -> None:
         self.shelf, self.question = shelf, question
 
     def hits(self, ranks: dict[str, float], most: int) -> list[Hit]:
@@ -156,13 +156,13 @@ class _Scorer:
             factor = 1.0 if purpose == Category.TEST else factor * _FOR[Category.TEST]
         return factor if purpose in _QUOTING else factor + (1 - factor) * min(1.0, max(0.0, (said - 0.2) / 0.4))
 
-    def _about_files(self) -> list[Wanted]:
+    def _about_files(self) -> list[FieldQuery]:
         wanted = []
         for word, weight in self.question.weight.items():
-            wanted += [Wanted(field, (word,), weight * counts) for field, counts in _WEIGHTS.items()]
+            wanted += [FieldQuery(field, (word,), weight * counts) for field, counts in _WEIGHTS.items()]
             rare = self.shelf.rare("body", word)
             if rare:
-                wanted.append(Wanted("body", (word,), _COVERS * weight * rare, flat=True))
+                wanted.append(FieldQuery("body", (word,), _COVERS * weight * rare, flat=True))
         text = self.question.text
         names = {
             word.lower() for word in _WORD.findall(text) if len(word) > 2 and (word.lower() != word or "_" in word)
@@ -172,20 +172,20 @@ class _Scorer:
             for word in sorted(written)[:_WORDS]:
                 rare = self.shelf.rare(field, word)
                 if rare:
-                    wanted.append(Wanted(field, (word,), counts * rare, flat=True))
+                    wanted.append(FieldQuery(field, (word,), counts * rare, flat=True))
         return wanted
 
-    def _about_pieces(self) -> list[Wanted]:
-        return [Wanted("text", (word,), weight) for word, weight in self.question.weight.items()]
+    def _about_pieces(self) -> list[FieldQuery]:
+        return [FieldQuery("text", (word,), weight) for word, weight in self.question.weight.items()]
 
-    def _rows(self, length: int, counts: float) -> list[Wanted]:
+    def _rows(self, length: int, counts: float) -> list[FieldQuery]:
         """Words that stand in a row in the question."""
         words, weight = self.question.words, self.question.weight
         rows = dict.fromkeys(zip(*(words[n:] for n in range(length)), strict=False))
         rows_now = [row for row in rows if len(set(row)) == length][:_PHRASES]
-        return [Wanted("text", row, counts * min(weight[word] for word in row)) for row in rows_now]
+        return [FieldQuery("text", row, counts * min(weight[word] for word in row)) for row in rows_now]
 
-    def _said(self, triples: list[Wanted]) -> dict[int, float]:
+    def _said(self, triples: list[FieldQuery]) -> dict[int, float]:
         """By file: which share of the question's rows of three words one stretch of it says."""
         said: dict[int, float] = {}
         each = 1 / max(3, len(triples))

@@ -19,7 +19,7 @@ from concordance.base.model import File, Kind
 from concordance.facts.links.graph import Pair, unpacked_pairs
 from concordance.facts.read import Facts
 from concordance.facts.store_delta import Aspect, band
-from concordance.query.index.updates.reads import LookedById, Reads
+from concordance.query.index.updates.reads import ReadRecorder, RecordedTableById
 
 _USERS = 200  # of a file; one with more is everybody's, and a part of them tells as much
 _NAMES = 60  # symbols whose names are looked up
@@ -30,7 +30,7 @@ _TEST = re.compile(r"^(?:test_|test-|tests_)|(?:_test|_tests|-test|\.test|\.spec
 _DEFINES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.FUNCTION, Kind.INTERFACE, Kind.ENUM, Kind.TYPE, Kind.MACRO))
 
 
-class Why(IntEnum):
+class Relation(IntEnum):
     """Why a file belongs with another (a closed list)."""
 
     USED = 0  # the other uses it
@@ -46,7 +46,7 @@ class Why(IntEnum):
 class Reason(NamedTuple):
     """One reason, with how often it holds."""
 
-    why: Why
+    why: Relation
     times: int = 0
     names: tuple[str, ...] = ()
 
@@ -66,7 +66,7 @@ class Reason(NamedTuple):
         )[self.why]
 
 
-class Related(NamedTuple):
+class RelatedFile(NamedTuple):
     """A file that belongs with the one that was asked about."""
 
     path: str
@@ -77,7 +77,9 @@ class Related(NamedTuple):
 class Neighbours:
     """Who uses whom between files, and who is named alike."""
 
-    def __init__(self, facts: Facts, paths: dict[int, str], reads: Reads, before: Neighbours | None = None) -> None:
+    def __init__(
+        self, facts: Facts, paths: dict[int, str], reads: ReadRecorder, before: Neighbours | None = None
+    ) -> None:
         """`before` is what was known before an update: rows that are the same are kept."""
         self.facts, self.paths, self.reads = facts, paths, reads
         # Unheard: for whoever looks at all of it. A row is never changed, but another takes its place.
@@ -93,8 +95,8 @@ class Neighbours:
             for user, target, times in pairs:
                 self.all_users.setdefault(target, {})[user] = times
         self._many = {one: band(len(users)) for one, users in self.all_users.items()}
-        self.uses = LookedById(reads, "uses", self.all_uses, paths)
-        self.users = LookedById(reads, "users", self.all_users, paths)
+        self.uses = RecordedTableById(reads, "uses", self.all_uses, paths)
+        self.users = RecordedTableById(reads, "users", self.all_users, paths)
 
     def _compare(self, before: Neighbours) -> None:
         """Finds who is used, of who was and of the rows that are others."""
@@ -133,7 +135,7 @@ class Neighbours:
             found.setdefault(path.rpartition("/")[0], []).append(identity)
         return found
 
-    def of(self, file: File, history: bool = True) -> list[Related]:
+    def of(self, file: File, history: bool = True) -> list[RelatedFile]:
         """The files that belong with one, best first; by what changed together only where history counts."""
         me = self._ids[file.path]
         doubt: dict[int, float] = {}
@@ -142,7 +144,7 @@ class Neighbours:
             if other != me:
                 doubt[other] = doubt.get(other, 1.0) * (1 - share)
                 reasons.setdefault(other, []).append(reason)
-        rows = [Related(self.paths[one], reasons[one], round(1 - left, 3)) for one, left in doubt.items()]
+        rows = [RelatedFile(self.paths[one], reasons[one], round(1 - left, 3)) for one, left in doubt.items()]
         return sorted((row for row in rows if row.score >= _LEAST), key=lambda row: (-row.score, row.path))
 
     def _all(self, me: int, path: str, history: bool) -> Iterator[tuple[int, float, Reason]]:
@@ -157,9 +159,9 @@ class Neighbours:
     def _direct(self, me: int) -> Iterator[tuple[int, float, Reason]]:
         """One uses the other: worth more the more it does, and the fewer others do."""
         for other, times in self.uses.get(me, {}).items():
-            yield other, _worth(times, self._used_by(other)), Reason(Why.USED, times)
+            yield other, _worth(times, self._used_by(other)), Reason(Relation.USED, times)
         for other, times in self.users.get(me, {}).items():
-            yield other, _worth(times, len(self.uses.get(other, ()))), Reason(Why.USES, times)
+            yield other, _worth(times, len(self.uses.get(other, ()))), Reason(Relation.USES, times)
 
     def _together(self, me: int) -> Iterator[tuple[int, float, Reason]]:
         """The same files use both."""
@@ -172,7 +174,7 @@ class Neighbours:
             if count > 1:  # asked first: one who uses thousands makes thousands of pairs
                 alike = min(1.0, count / math.sqrt(len(users) * self._used_by(other)))
                 if alike > 0.05:
-                    yield other, 0.5 * alike, Reason(Why.BOTH, count)
+                    yield other, 0.5 * alike, Reason(Relation.BOTH, count)
 
     def _used_by(self, one: int) -> int:
         """About how many files use one: what is exact would make many files' company depend on every new user."""
@@ -186,7 +188,7 @@ class Neighbours:
             self.reads.note(Aspect.PATHS, other)
             identity = self._ids.get(other)
             if identity is not None and change is not None:
-                yield identity, 0.6 * min(1.0, times / (change.commits + 2)), Reason(Why.CHANGED, times)
+                yield identity, 0.6 * min(1.0, times / (change.commits + 2)), Reason(Relation.CHANGED, times)
 
     def _named(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
         """The test of a source, the header of a source: of one name, without what says so."""
@@ -198,7 +200,7 @@ class Neighbours:
             there = self.paths[other]
             is_test = _name(path) != stem or _name(there) != stem
             shared = len(_folders(path) & _folders(there)) / (1 + max(len(_folders(path)), len(_folders(there))))
-            reason = Reason(Why.TEST if is_test else Why.NAMED)
+            reason = Reason(Relation.TEST if is_test else Relation.NAMED)
             yield other, (0.5 if is_test else 0.4) * (0.4 + 0.6 * shared), reason
 
     def _defined(self, path: str) -> Iterator[tuple[int, float, Reason]]:
@@ -212,14 +214,14 @@ class Neighbours:
             for there in files if 1 < len(files) <= _RARE else ():
                 shared.setdefault(self._ids[there], []).append(name)
         for other, names in shared.items():
-            yield other, 0.3 * (1 - 0.6 ** len(names)), Reason(Why.DEFINES, names=tuple(names))
+            yield other, 0.3 * (1 - 0.6 ** len(names)), Reason(Relation.DEFINES, names=tuple(names))
 
     def _beside(self, path: str) -> Iterator[tuple[int, float, Reason]]:
         folder = path.rpartition("/")[0]
         self.reads.note("folder", folder)
         beside = self._folders[folder]
         if len(beside) <= _FOLDER:
-            yield from ((other, 0.05, Reason(Why.BESIDE)) for other in beside)
+            yield from ((other, 0.05, Reason(Relation.BESIDE)) for other in beside)
 
 
 _ANY = frozenset(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from concordance.base.blocks import (
     Block,
-    Graph,
+    Diagram,
     Heading,
     Item,
     Items,
@@ -30,7 +30,7 @@ from concordance.base.model import TYPES, Kind, Symbol
 from concordance.facts.read import Place
 from concordance.query.answers import clean
 from concordance.query.index.definition_pages import has_page, with_pages
-from concordance.query.index.file_model import About, ref_of
+from concordance.query.index.file_model import FileModel, ref_of
 from concordance.query.index.repository import Index
 from concordance.query.markup.summary import first_sentence
 from concordance.query.sections.structure import plural
@@ -43,7 +43,7 @@ _FIRST = (*sorted(TYPES), Kind.METHOD, Kind.FUNCTION, Kind.PROPERTY, Kind.FIELD)
 _ORDER = {kind: number for number, kind in enumerate(_FIRST)}
 
 
-class Above(NamedTuple):
+class Ancestor(NamedTuple):
     """A class that another inherits from."""
 
     id: int
@@ -58,7 +58,7 @@ def link(index: Index, identity: int) -> Ref:
     return ref._replace(to=To.DEFINITION) if has_page(index, identity) else ref
 
 
-def above(index: Index, identity: int) -> list[Above]:
+def above(index: Index, identity: int) -> list[Ancestor]:
     """The classes that one inherits from, each once: in the order in which they are searched for a member where the
     language has one (Python's), else nearest first."""
     direct: dict[int, list[int]] = {}
@@ -75,7 +75,7 @@ def above(index: Index, identity: int) -> list[Above]:
     found = []
     for base in order[1:] if order else list(far)[1:]:
         path = index.path_of(base)
-        found.append(Above(base, far[base], path, base - index.base_of(path) - 1))
+        found.append(Ancestor(base, far[base], path, base - index.base_of(path) - 1))
     return found
 
 
@@ -103,7 +103,7 @@ def _searched(direct: Mapping[int, list[int]], one: int, below: tuple[int, ...])
 # --- members
 
 
-def members(one: About, place: int) -> Iterator[Block]:
+def members(one: FileModel, place: int) -> Iterator[Block]:
     """What a class defines, and what it has from others."""
     places = one.children.get(place, [])
     if places:
@@ -118,7 +118,7 @@ def members(one: About, place: int) -> Iterator[Block]:
     yield from _inherited(one, place)
 
 
-def _member(one: About, place: int) -> tuple[list[Piece], list[Piece], list[Piece]]:
+def _member(one: FileModel, place: int) -> tuple[list[Piece], list[Piece], list[Piece]]:
     symbol = one.symbols[place]
     paged = place in with_pages(one.index, one.path)
     ref = Ref(To.DEFINITION if paged else To.SYMBOL, one.path, symbol.key, symbol.name)
@@ -135,7 +135,7 @@ def _short(symbol: Symbol) -> str:
 _LONGEST = 160
 
 
-def _inherited(one: About, place: int) -> Iterator[Block]:
+def _inherited(one: FileModel, place: int) -> Iterator[Block]:
     """The members of the classes above that no nearer one defines."""
     index = one.index
     taken = {one.symbols[member].name for member in one.children.get(place, [])}
@@ -158,14 +158,14 @@ def _inherited(one: About, place: int) -> Iterator[Block]:
 # --- classes around
 
 
-def bases(one: About, place: int) -> Iterator[Block]:
+def bases(one: FileModel, place: int) -> Iterator[Block]:
     """What a class extends."""
     if one.symbols[place].bases or one.bases.get(place):
         yield Heading(2, ["Bases"])
         yield from _bases(one, place)
 
 
-def heirs(one: About, place: int) -> Iterator[Block]:
+def heirs(one: FileModel, place: int) -> Iterator[Block]:
     """What extends a class."""
     index, identity = one.index, one.base + 1 + place
     found = sorted({heir for heir, _ in index.facts.heirs_of(identity, identity)}, key=_by_path(index))
@@ -177,7 +177,7 @@ def heirs(one: About, place: int) -> Iterator[Block]:
         yield by_file(index, found)
 
 
-def _bases(one: About, place: int) -> Iterator[Block]:
+def _bases(one: FileModel, place: int) -> Iterator[Block]:
     index, symbol = one.index, one.symbols[place]
     known = {clean(index.keys[base])[-1] for base in one.bases.get(place, ()) if index.keys[base]}
     rows = [Item([link(index, base.id), *_where(index, base)]) for base in above(index, one.base + 1 + place)]
@@ -189,7 +189,7 @@ def _bases(one: About, place: int) -> Iterator[Block]:
         yield Items(rows)
 
 
-def _where(index: Index, base: Above) -> list[Piece]:
+def _where(index: Index, base: Ancestor) -> list[Piece]:
     steps = "" if base.far == 1 else f", {base.far} steps above"
     return [f"{steps} in ", Ref(To.FILE, base.path, "", base.path)]
 
@@ -207,7 +207,7 @@ def _below(index: Index, identity: int) -> int:
     return len(seen)
 
 
-def kin(one: About, place: int) -> Iterator[Block]:
+def kin(one: FileModel, place: int) -> Iterator[Block]:
     """A class with all that it extends, and what extends it, drawn."""
     index, identity = one.index, one.base + 1 + place
     every = [identity, *(base.id for base in above(index, identity))]
@@ -222,7 +222,7 @@ def kin(one: About, place: int) -> Iterator[Block]:
 # --- methods
 
 
-def overrides(one: About, places: Sequence[Place]) -> Iterator[Block]:
+def overrides(one: FileModel, places: Sequence[Place]) -> Iterator[Block]:
     """What a method stands in for, and what stands in for it."""
     index = one.index
     over = {target for place in places for target, trust in index.facts.overridden(place.id) if trust}
@@ -292,4 +292,4 @@ def class_tree(
     links = {one: ref(one) for one in known}
     nodes = [Node(str(one), links[one].label, "", one in marked, links[one]) for one in known]
     nodes += [Node(box, words) for box, words in more.items()]
-    return [Graph(nodes, [(base, heir, "") for base, heir in edges]), Text([WORDS])]
+    return [Diagram(nodes, [(base, heir, "") for base, heir in edges]), Text([WORDS])]

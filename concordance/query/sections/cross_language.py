@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 from concordance.base.blocks import Block, Heading, Item, Items, Line, Mono, Piece, Ref, Text, To, counted, listed
 from concordance.base.model import KINDS, Bridge, Kind, Trust
 from concordance.query.index.bridges import VERBS, crossings
-from concordance.query.index.file_model import About, ref_of
+from concordance.query.index.file_model import FileModel, ref_of
 from concordance.query.operators import base_of, is_operator
 
 _OTHERS = 6  # who is on the other side, named one by one
 
 
-def across(one: About) -> list[Block]:
+def across(one: FileModel) -> list[Block]:
     """What crosses to or from the file."""
     table = crossings(one.index)
     out, into = table.out_of(one.path), table.into(one.path)
@@ -39,7 +39,7 @@ def _by_word(rows: Iterable[Bridge]) -> dict[str, list[Bridge]]:
     return dict(sorted(found.items()))
 
 
-def _stated(one: About, rows: list[Bridge]) -> Iterator[Item]:
+def _stated(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
     """What is stated in this file, name by name in the order of the text."""
     table = crossings(one.index)
     groups: dict[str, list[Bridge]] = {}
@@ -57,14 +57,14 @@ def _stated(one: About, rows: list[Bridge]) -> Iterator[Item]:
         yield Item(told)
 
 
-def _sources(one: About, rows: list[Bridge]) -> list[Piece]:
+def _sources(one: FileModel, rows: list[Bridge]) -> list[Piece]:
     sources = dict.fromkeys(row.source for row in rows)
     refs: list[Piece] = [ref_of(one.index, source) for source in list(sources)[:_OTHERS]]
     left = len(sources) - len(refs)
     return listed([*refs, counted(left, "other place")] if left > 0 else refs)
 
 
-def _targets(one: About, rows: list[Bridge]) -> list[Piece]:
+def _targets(one: FileModel, rows: list[Bridge]) -> list[Piece]:
     best = max(row.trust for row in rows)
     found = dict.fromkeys(row.target for row in rows if row.trust == best and not _is_entry(one, row.target))
     refs: list[Piece] = [ref_of(one.index, target) for target in found]
@@ -72,12 +72,12 @@ def _targets(one: About, rows: list[Bridge]) -> list[Piece]:
     return [*listed(refs, "or"), " (one of these)"] if guess else listed(refs)
 
 
-def _is_entry(one: About, identity: int) -> bool:
+def _is_entry(one: FileModel, identity: int) -> bool:
     """Whether it is nothing, or an operator's entry in a table: the operator itself is named."""
     return not identity or KINDS[one.index.kinds[identity]] == Kind.KEY
 
 
-def _met(one: About, rows: list[Bridge]) -> Iterator[Item]:
+def _met(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
     """What leads to each definition of this file."""
     groups: dict[int, list[Bridge]] = {}
     for row in rows:
@@ -92,11 +92,11 @@ def _met(one: About, rows: list[Bridge]) -> Iterator[Item]:
         yield Item([*told, ", ", *_sources(one, others)] if others else told)
 
 
-def _named(one: About, row: Bridge) -> str:
+def _named(one: FileModel, row: Bridge) -> str:
     """The name of a bridge; of an operator's overload that of the operator, which has a page."""
     base = base_of(row.name) if "::" in row.name else row.name
     return base if base != row.name and is_operator(one.index, base) else row.name
 
 
-def _name(one: About, name: str) -> Piece:
+def _name(one: FileModel, name: str) -> Piece:
     return Ref(To.OPERATOR, name, "", name) if "::" in name and is_operator(one.index, name) else Mono(name)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from concordance.base.blocks import (
     Block,
     Cite,
-    Graph,
+    Diagram,
     Item,
     Items,
     Mono,
@@ -28,9 +28,9 @@ from concordance.base.blocks import (
 )
 from concordance.base.model import TYPES, Import, Origin, Skip
 from concordance.query.index.file_graph import Band
-from concordance.query.index.file_model import About
+from concordance.query.index.file_model import FileModel
 from concordance.query.names.references import target_of
-from concordance.query.search.related_files import Reason, Why
+from concordance.query.search.related_files import Reason, Relation
 from concordance.query.sections.class_family import class_tree
 from concordance.query.sections.structure import folders
 
@@ -43,7 +43,7 @@ _BY_NAME = 12  # importers that are named one by one
 # --- role
 
 
-def role(one: About) -> list[Block]:
+def role(one: FileModel) -> list[Block]:
     """Layer, cluster, rank and neighbours; class hierarchy; cycles."""
     index, base = one.index, one.base
     used, users = index.neighbours.uses.get(base, {}), index.neighbours.users.get(base, {})
@@ -59,13 +59,13 @@ def role(one: About) -> list[Block]:
     return found
 
 
-def _alone(one: About) -> str:
+def _alone(one: FileModel) -> str:
     if one.file.skip != Skip.NONE or not one.opened.flow.op:
         return f"{one.file.type}: no import or link leads to it."
     return "No import, link or name leads from it to another file of the repository, or back."
 
 
-def _standing(one: About, used: int, users: int) -> Iterator[list[Piece]]:
+def _standing(one: FileModel, used: int, users: int) -> Iterator[list[Piece]]:
     index, path = one.index, one.path
     where = index.layers.get(path)
     if used or users:
@@ -95,7 +95,7 @@ def _standing(one: About, used: int, users: int) -> Iterator[list[Piece]]:
             yield [Strong("Cycle"), f": of {len(cycle):,} files in ", *folders(Counter(cycle))]
 
 
-def _diagram(one: About, used: dict[int, int], users: dict[int, int]) -> Graph:
+def _diagram(one: FileModel, used: dict[int, int], users: dict[int, int]) -> Diagram:
     """The files that use it most, and those that it uses most."""
     index = one.index
 
@@ -109,7 +109,7 @@ def _diagram(one: About, used: dict[int, int], users: dict[int, int]) -> Graph:
     labels = _labels(list(names))
     nodes = [Node(name, labels[name], "", name == me, None if name == me else Ref(To.FILE, name)) for name in names]
     edges = [(name, me, "") for name in before] + [(me, name, "") for name in behind]
-    return Graph(nodes, edges)
+    return Diagram(nodes, edges)
 
 
 def _labels(paths: list[str]) -> dict[str, str]:
@@ -121,7 +121,7 @@ def _labels(paths: list[str]) -> dict[str, str]:
     }
 
 
-def _hierarchy(one: About) -> list[Block]:
+def _hierarchy(one: FileModel) -> list[Block]:
     """Classes with what they extend and what extends them, where that is another class of the repository."""
     items: list[Item] = []
     for place, symbol in enumerate(one.symbols):
@@ -142,7 +142,7 @@ def _hierarchy(one: About) -> list[Block]:
     return [Text([Strong("Class hierarchy")]), *_drawn(one), Items(items)] if items else []
 
 
-def _drawn(one: About) -> list[Block]:
+def _drawn(one: FileModel) -> list[Block]:
     """The same as a diagram, where there are many."""
     if not one.index.book.drawn:
         return []
@@ -162,7 +162,7 @@ _TITLES = {
 }  # fmt: skip
 
 
-def imports(one: About) -> list[Block]:
+def imports(one: FileModel) -> list[Block]:
     """What a file imports, by where it comes from, and who imports it."""
     groups: dict[str, dict[str, list[_Imported]]] = {}
     for row, target, named in one.imports:
@@ -185,7 +185,7 @@ def imports(one: About) -> list[Block]:
     return found
 
 
-def _no_imports(one: About) -> str:
+def _no_imports(one: FileModel) -> str:
     if one.file.skip != Skip.NONE:
         return f"{one.file.type}: not read for imports."
     return "No imports, and nobody imports it."
@@ -197,7 +197,7 @@ class _Imported(NamedTuple):
     named: int  # the id of the imported name, 0 where none is known
 
 
-def _module(one: About, module: str, rows: list[_Imported]) -> list[Piece]:
+def _module(one: FileModel, module: str, rows: list[_Imported]) -> list[Piece]:
     """A module with the names that are taken from it, and the line of the first."""
     path = rows[0].path
     pieces: list[Piece] = [Ref(To.FILE, path, "", module) if path else Mono(module)]
@@ -208,7 +208,7 @@ def _module(one: About, module: str, rows: list[_Imported]) -> list[Piece]:
     return [*pieces, f" L{line}", Cite(one.path, line)]
 
 
-def _name(one: About, row: _Imported) -> Piece:
+def _name(one: FileModel, row: _Imported) -> Piece:
     told = _imported(row.row)
     return one.ref(row.named)._replace(label=told) if row.named and not one.is_own(row.named) else Mono(told)
 
@@ -224,7 +224,7 @@ def _commas(parts: Sequence[Sequence[Piece]]) -> list[Piece]:
     return found
 
 
-def _importers(one: About) -> list[Block]:
+def _importers(one: FileModel) -> list[Block]:
     importers = one.importers
     if not importers:
         return []
@@ -244,7 +244,9 @@ def _near(path: str, folder: str) -> str:
 
 def _reasons(name: str, reasons: list[Reason]) -> str:
     """Why a file belongs with the one that the page is about, seen from that page."""
-    told = [_SEEN[one.why](one) if one.why in _SEEN else one.said(name) for one in reasons if one.why != Why.BESIDE]
+    told = [
+        _SEEN[one.why](one) if one.why in _SEEN else one.said(name) for one in reasons if one.why != Relation.BESIDE
+    ]
     return "; ".join(told)
 
 
@@ -252,15 +254,15 @@ def _often(times: int) -> str:
     return "" if times == 1 else f" {times}×"
 
 
-_SEEN: dict[Why, Callable[[Reason], str]] = {  # on a page, shorter
-    Why.USED: lambda one: f"used here{_often(one.times)}",
-    Why.USES: lambda one: f"uses this{_often(one.times)}",
-    Why.BOTH: lambda one: f"{one.times} common users",
-    Why.CHANGED: lambda one: f"changed together {one.times}×",
+_SEEN: dict[Relation, Callable[[Reason], str]] = {  # on a page, shorter
+    Relation.USED: lambda one: f"used here{_often(one.times)}",
+    Relation.USES: lambda one: f"uses this{_often(one.times)}",
+    Relation.BOTH: lambda one: f"{one.times} common users",
+    Relation.CHANGED: lambda one: f"changed together {one.times}×",
 }
 
 
-def related(one: About) -> list[Block]:
+def related(one: FileModel) -> list[Block]:
     """Files of the same folder, then others that belong with it, each with its reasons."""
     index, folder = one.index, one.path.rpartition("/")[0]
     beside = [path for path in index.beside(folder) if path != one.path]
@@ -276,7 +278,7 @@ def related(one: About) -> list[Block]:
             )
         )
     company = index.neighbours.of(one.file, index.book.history)  # a commit would change what changed together
-    rows = [row for row in company if row.reasons != [Reason(Why.BESIDE)]][:_COMPANY]
+    rows = [row for row in company if row.reasons != [Reason(Relation.BESIDE)]][:_COMPANY]
     if rows:
         name = one.path.rpartition("/")[2]
         items = [

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from concordance.base.model import Category, Import, Kind, Role, Symbol, Trust
 from concordance.facts.store_delta import Aspect
-from concordance.query.index.file_model import CALL, IMPORT, INHERIT, MENTION, TYPE, About, about
-from concordance.query.index.open_file import Opened
+from concordance.query.index.file_model import CALL, IMPORT, INHERIT, MENTION, TYPE, FileModel, about
+from concordance.query.index.open_file import OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.markup.lines import doctest_end
 from concordance.query.names.references import uses_in
@@ -65,7 +65,7 @@ _SHOWN = frozenset(
 _OUTER = frozenset((Kind.CLASS, Kind.STRUCT, Kind.NAMESPACE, Kind.INTERFACE, Kind.MODULE, Kind.ENUM))
 
 
-class Site(NamedTuple):
+class ExampleSite(NamedTuple):
     """A file that uses a symbol."""
 
     rank: int  # what it is for
@@ -79,7 +79,7 @@ def examples(index: Index, path: str) -> list[Example]:
     """A few real uses of a file's public names, the most used first."""
     one = about(index, path)
     found: list[Example] = []
-    left: dict[int, list[Site]] = {}
+    left: dict[int, list[ExampleSite]] = {}
     for place in _ordered(one):
         own = _own(one, place)
         if own is not None:
@@ -110,7 +110,7 @@ _RANKS = {"documentation": 0, "example": 0, "test": 1, "caller": 2}
 _FIRST = frozenset((Kind.CLASS, Kind.FUNCTION, Kind.STRUCT, Kind.MACRO))
 
 
-def _ordered(one: About) -> list[int]:
+def _ordered(one: FileModel) -> list[int]:
     """The public symbols that are used or show their use: classes and functions first, and of those the most used."""
     users, symbols = one.users, one.symbols
     places = [
@@ -120,7 +120,7 @@ def _ordered(one: About) -> list[int]:
     return sorted(places, key=lambda place: (symbols[place].kind not in _FIRST, -len(users.get(place, ())), place))
 
 
-def _sites(one: About, place: int) -> list[Site]:
+def _sites(one: FileModel, place: int) -> list[ExampleSite]:
     """The files that use a symbol in a way to learn from, best first."""
     starts, bases = one.index.starts, one.index.bases
     wanted = _TELLING.get(one.symbols[place].kind, ~IMPORT)
@@ -140,7 +140,7 @@ def _sites(one: About, place: int) -> list[Site]:
         one.index.reads.note(Aspect.NAMES, path)
         size = one.index.weight_of(path)
         foreign = language != one.file.language and category != Category.DOCUMENTATION
-        found.append(Site(kind[0] + foreign + 4 * (size > _LARGE), doubt, calls, size, path))
+        found.append(ExampleSite(kind[0] + foreign + 4 * (size > _LARGE), doubt, calls, size, path))
     return sorted(found)[:8]
 
 
@@ -171,7 +171,7 @@ def _is_offered(symbols: Sequence[Symbol], symbol: Symbol) -> bool:
     return True
 
 
-def _chosen(sites: dict[int, list[Site]], most: int) -> dict[str, list[int]]:
+def _chosen(sites: dict[int, list[ExampleSite]], most: int) -> dict[str, list[int]]:
     """The files to open, each with the symbols that it is to show: few files, each the best for its symbols."""
     found: dict[str, list[int]] = {}
     wanted = list(sites)[: most * 3]
@@ -187,7 +187,7 @@ def _chosen(sites: dict[int, list[Site]], most: int) -> dict[str, list[int]]:
     return found
 
 
-def _own(one: About, place: int) -> Example | None:
+def _own(one: FileModel, place: int) -> Example | None:
     """The example that a symbol's own documentation shows."""
     symbol = one.symbols[place]
     if ">>>" not in symbol.doc or one.lines is None:
@@ -199,7 +199,7 @@ def _own(one: About, place: int) -> Example | None:
     return Example(symbol.key, one.path, first, last, code, "python", "documentation", Trust.EXACT)
 
 
-def _taken(one: About, file: Opened, places: Sequence[int], most: int) -> Iterator[Example]:
+def _taken(one: FileModel, file: OpenFile, places: Sequence[int], most: int) -> Iterator[Example]:
     """The examples that a file gives of some symbols."""
     lines = file.lines()
     if lines is None:
@@ -228,7 +228,7 @@ def _taken(one: About, file: Opened, places: Sequence[int], most: int) -> Iterat
 
 
 def _shortest(
-    file: Opened, lines: Sequence[str], spots: Sequence[tuple[int, int, int]], shown: set[int]
+    file: OpenFile, lines: Sequence[str], spots: Sequence[tuple[int, int, int]], shown: set[int]
 ) -> tuple[int, int, str, int, int] | None:
     """The use that is best to copy: of the surest the shortest; none that is already shown."""
     best: tuple[tuple[int, int, int], int, int, str, int, int] | None = None
@@ -252,7 +252,7 @@ def _shortest(
     return best[1:] if best else None
 
 
-def _imports(file: Opened, lines: Sequence[str], spot: int, path: str) -> tuple[list[str], tuple[int, ...]]:
+def _imports(file: OpenFile, lines: Sequence[str], spot: int, path: str) -> tuple[list[str], tuple[int, ...]]:
     """The line that brings in the name that an expression begins with, as one would write it, and where it stands."""
     row = file.row(spot)
     while row.receiver >= 0:

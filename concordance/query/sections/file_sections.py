@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from concordance.base.blocks import Block, Doc, Heading, Items, Line, Mono, Piece, Quote, Ref, Table, Text, To
 from concordance.base.kinds import Section
-from concordance.query.index.file_model import About
+from concordance.query.index.file_model import FileModel
 from concordance.query.index.updates.reads import recorded
 from concordance.query.sections import cross_language, dependencies, observations, overview, usage
 
@@ -22,12 +22,12 @@ _CODE = re.compile(r"`([^`]+)`")
 
 
 @recorded
-def sections(one: About) -> dict[str, list[Block]]:
+def sections(one: FileModel) -> dict[str, list[Block]]:
     """What each section says, by its title; those that the book leaves out are not made."""
     return {title: _MADE[title](one) for title in ORDER if title not in one.index.book.sections_off}
 
 
-_MADE: dict[str, Callable[[About], list[Block]]] = {
+_MADE: dict[str, Callable[[FileModel], list[Block]]] = {
     PURPOSE: overview.purpose,
     OVERVIEW: overview.overview,
     DESIGN: lambda one: [Heading(3, ["Role in the repository"]), *dependencies.role(one)],
@@ -45,12 +45,12 @@ _MADE: dict[str, Callable[[About], list[Block]]] = {
 
 
 @recorded
-def _own(one: About) -> tuple[dict[str, str], set[str]]:
+def _own(one: FileModel) -> tuple[dict[str, str], set[str]]:
     names = {symbol.key: symbol.name for symbol in one.symbols}
     return names, set(names.values())
 
 
-def names_in(one: About, title: str) -> list[str]:
+def names_in(one: FileModel, title: str) -> list[str]:
     """The file's own definitions that a section names, and those that it says something of, from A to Z."""
     own, known = _own(one)
     if not own:
@@ -72,7 +72,7 @@ def names_in(one: About, title: str) -> list[str]:
     return sorted(found, key=lambda name: (name.lower(), name))
 
 
-def _around(one: About, lines: set[int]) -> Iterator[str]:
+def _around(one: FileModel, lines: set[int]) -> Iterator[str]:
     """The innermost definition around each line."""
     for line in lines:
         for symbol in reversed(one.symbols):  # the last to begin is the innermost
@@ -81,7 +81,7 @@ def _around(one: About, lines: set[int]) -> Iterator[str]:
                 break
 
 
-def words_in(one: About, title: str) -> str:
+def words_in(one: FileModel, title: str) -> str:
     """The words of a section, as text."""
     said: list[str] = []
     for piece in pieces_of(sections(one).get(title, [])):

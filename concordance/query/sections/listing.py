@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from concordance.base.errors import Unreadable
-from concordance.base.model import ROLES, Entry, Finding, Kind, Role, Skip, Trust, unpacked
+from concordance.base.model import ROLES, Finding, Kind, ListedFile, Role, Skip, Trust, unpacked
 from concordance.collect import walk
 from concordance.collect.blame import Blame, blame
 from concordance.extract import ruleset
@@ -23,9 +23,9 @@ from concordance.extract.text import highlight
 from concordance.facts.read import Place
 from concordance.query.index.definition_pages import OWN_PAGE, users_in, with_pages
 from concordance.query.index.findings import ruled
-from concordance.query.index.open_file import Claim, Opened
+from concordance.query.index.open_file import Claim, OpenFile
 from concordance.query.index.repository import Index
-from concordance.query.names.at_position import BINDS, Meant, Whence, local_kind, with_definitions
+from concordance.query.names.at_position import BINDS, ImportOrigins, Resolution, local_kind, with_definitions
 from concordance.query.sections.overview import unread
 
 PART = 20_000  # lines of a page; a file of more has several
@@ -35,7 +35,7 @@ _BY_NAME = frozenset(("python", "cython", "java", "rust"))  # languages that imp
 _IMPORT = ROLES.index(Role.IMPORT)
 
 
-class Goal(NamedTuple):
+class LinkTarget(NamedTuple):
     """What a name leads to."""
 
     kind: str  # of what is meant: a symbol's kind, "file", "parameter" or "variable"; "" for what is from elsewhere
@@ -49,7 +49,7 @@ class Goal(NamedTuple):
     also: tuple[tuple[str, int], ...] = ()  # where else it may be defined: paths and lines
 
 
-class Remark(NamedTuple):
+class LineRemark(NamedTuple):
     """What is said of a line."""
 
     line: int
@@ -70,8 +70,8 @@ class Listing(NamedTuple):
     why: str = ""  # why it is not
     spans: Sequence[tuple[int, int, str]] = ()
     names: Sequence[tuple[int, int, int]] = ()  # begin and end in the text, and the place in `goals`
-    goals: Sequence[Goal] = ()
-    remarks: Sequence[Remark] = ()
+    goals: Sequence[LinkTarget] = ()
+    remarks: Sequence[LineRemark] = ()
     digest: str = ""  # of the file's bytes
 
 
@@ -102,7 +102,7 @@ def listing(index: Index, path: str, part: int = 1) -> Listing:
     )  # fmt: skip
 
 
-def _stretch(text: str, file: Opened, part: int, parts: int) -> tuple[int, int]:
+def _stretch(text: str, file: OpenFile, part: int, parts: int) -> tuple[int, int]:
     """Where a part begins and ends."""
     if parts == 1 or len(file.starts) < 2:
         return 0, len(text)
@@ -118,7 +118,7 @@ def _moved(spans: list[tuple[int, int, str]], begin: int, end: int) -> list[tupl
     return [(max(start, begin) - begin, min(stop, end) - begin, letter) for start, stop, letter in inside]
 
 
-def _headings(file: Opened, spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+def _headings(file: OpenFile, spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     """With the lines of headings, which the store knows."""
     lines = {symbol.line for symbol in file.symbols if symbol.kind == Kind.HEADING}
     if not lines:
@@ -134,9 +134,9 @@ def _headings(file: Opened, spans: list[tuple[int, int, str]]) -> list[tuple[int
 class _Names:
     """The names of a file, and what they lead to."""
 
-    def __init__(self, index: Index, file: Opened) -> None:
+    def __init__(self, index: Index, file: OpenFile) -> None:
         self.index, self.file = index, file
-        self.goals: list[Goal] = []
+        self.goals: list[LinkTarget] = []
         self._of_expression: dict[int, int] = {}
         self._elsewhere: dict[int, int] = {}
         self._of_local: dict[tuple[int, int], tuple[int, int]] = {}
@@ -189,9 +189,9 @@ class _Names:
             done.add(at)
             also = tuple((other, 1) for other in target.paths[1:])
             trust = Trust.CANDIDATE if also else Trust.VIA_IMPORT
-            yield at, stop, self._new(Goal("file", path, 1, trust=trust, by=target.by, also=also))
+            yield at, stop, self._new(LinkTarget("file", path, 1, trust=trust, by=target.by, also=also))
 
-    def _new(self, goal: Goal) -> int:
+    def _new(self, goal: LinkTarget) -> int:
         self.goals.append(goal)
         return len(self.goals) - 1
 
@@ -217,13 +217,13 @@ class _Names:
         file, first = self.file, self.file.symbols[places[0]]
         if first.declaration:
             here = [self._own_place(place) for place in places]
-            found = self._first([Meant(one, Trust.EXACT, "definition") for one in here])
+            found = self._first([Resolution(one, Trust.EXACT, "definition") for one in here])
             if found[0].place.id != here[0].id:
                 return self._new(self._goal(found))
         page = next((file.symbols[place] for place in places if place in self.paged), None)
         if page is not None:
-            return self._new(Goal(page.kind, file.path, page.line, page.key, own=True, page=True))
-        return self._new(Goal(first.kind, file.path, first.line, first.key, own=True))
+            return self._new(LinkTarget(page.kind, file.path, page.line, page.key, own=True, page=True))
+        return self._new(LinkTarget(first.kind, file.path, first.line, first.key, own=True))
 
     def _own_place(self, place: int) -> Place:
         symbol, file = self.file.symbols[place], self.file
@@ -274,13 +274,15 @@ class _Names:
     def _expression(self, expression: int) -> int:
         known = -1
         claims = self._claims.get(expression, ())
-        meant = [Meant(self._places[one.target], one.trust, one.by) for one in claims if one.target in self._places]
+        meant = [
+            Resolution(self._places[one.target], one.trust, one.by) for one in claims if one.target in self._places
+        ]
         if meant:
             known = self._new(self._goal(self._first(meant)))
         self._of_expression[expression] = known
         return known
 
-    def _first(self, found: list[Meant]) -> list[Meant]:
+    def _first(self, found: list[Resolution]) -> list[Resolution]:
         """What is meant, as `define` orders it; only where a definition may stand elsewhere is it looked for."""
         index = self.index
         for one in found:
@@ -289,11 +291,11 @@ class _Names:
                 return with_definitions(index, found, warm=True)
         return found
 
-    def _goal(self, found: list[Meant]) -> Goal:
+    def _goal(self, found: list[Resolution]) -> LinkTarget:
         place = found[0].place
         others = (one.place for one in found[1:] if place.declaration or not one.place.declaration)
         also = dict.fromkeys((other.path, other.line) for other in others)
-        return Goal(
+        return LinkTarget(
             place.kind, place.path, place.line, place.key, found[0].trust, found[0].by,
             also=tuple(one for one in also if one != (place.path, place.line)),
         )  # fmt: skip
@@ -317,31 +319,31 @@ class _Names:
         goal = -1
         if first >= 0 and file.roles[first] != _IMPORT:
             kind = local_kind(file, bound - 1, file.columns[2][word])
-            goal = self._new(Goal(kind, file.path, file.spot(first).line, by="scope"))
+            goal = self._new(LinkTarget(kind, file.path, file.spot(first).line, by="scope"))
         known = self._of_local[bound, word] = (goal, file.columns[0][first] if first >= 0 else -1)
         return known
 
     @cached_property
-    def _whence(self) -> Whence:
-        return Whence(self.file)
+    def _whence(self) -> ImportOrigins:
+        return ImportOrigins(self.file)
 
     def _outside(self, expression: int) -> int:
         said = self._whence.of(expression) if expression >= 0 else ""
-        known = self._elsewhere[expression] = self._new(Goal("", by=said)) if said else -1
+        known = self._elsewhere[expression] = self._new(LinkTarget("", by=said)) if said else -1
         return known
 
 
 # --- remarks
 
 
-def _remarks(index: Index, file: Opened, names: _Names) -> list[Remark]:
+def _remarks(index: Index, file: OpenFile, names: _Names) -> list[LineRemark]:
     """What rules found, and which definitions tests name."""
     rules = ruleset.rules()
-    found = [Remark(one.line, one, one.by in rules) for one in ruled(index).findings(file.path)]
+    found = [LineRemark(one.line, one, one.by in rules) for one in ruled(index).findings(file.path)]
     for place, tests in names.tested.items():
         symbol = file.symbols[place] if 0 <= place < len(file.symbols) else None
         if symbol is not None and symbol.kind in OWN_PAGE:
-            found.append(Remark(symbol.line, tests=tests, key=symbol.key if place in names.paged else ""))
+            found.append(LineRemark(symbol.line, tests=tests, key=symbol.key if place in names.paged else ""))
     return sorted(found, key=lambda one: (one.line, one.finding is None))
 
 
@@ -359,7 +361,7 @@ def blamed(index: Index, path: str) -> Blame:
     if file.skip != Skip.NONE:
         return Blame(note="the file is not shown")
     try:
-        data = walk.read(index.root, Entry(path, file.size, file.changed))
+        data = walk.read(index.root, ListedFile(path, file.size, file.changed))
     except (OSError, Unreadable):
         data = b""
     if lines is None or hashlib.sha256(data).hexdigest() != file.digest:

@@ -23,14 +23,14 @@ from concordance.base.blocks import (
 )
 from concordance.base.model import Finding, Rule, Skip
 from concordance.extract.ruleset import rules
-from concordance.query.index.file_model import About
+from concordance.query.index.file_model import FileModel
 from concordance.query.index.findings import ruled
 from concordance.query.patterns import patterns
 
 HOT = 25  # ways through a function, from which it is called complex
 
 
-def patterns_of(one: About) -> list[Block]:
+def patterns_of(one: FileModel) -> list[Block]:
     """Patterns with the line that shows each."""
     rows = patterns(one)
     if rows:
@@ -40,7 +40,7 @@ def patterns_of(one: About) -> list[Block]:
     return [Text([f"None known for {one.title}."])]
 
 
-def performance(one: About) -> list[Block]:
+def performance(one: FileModel) -> list[Block]:
     """Findings about speed, and functions with many ways through them."""
     items = _found(one, "performance")
     hot = sorted(
@@ -55,13 +55,13 @@ def performance(one: About) -> list[Block]:
     return [Items(items)] if items else [_none(one, "performance")]
 
 
-def security(one: About) -> list[Block]:
+def security(one: FileModel) -> list[Block]:
     """Findings about safety."""
     items = _found(one, "security")
     return [Items(items)] if items else [_none(one, "security")]
 
 
-def _found(one: About, category: str) -> list[Item]:
+def _found(one: FileModel, category: str) -> list[Item]:
     known = rules()
     by_rule: dict[str, list[Finding]] = {}
     for finding in one.findings:
@@ -71,7 +71,7 @@ def _found(one: About, category: str) -> list[Item]:
     return [_item(one, known[by], rows) for by, rows in by_rule.items()]
 
 
-def _item(one: About, rule: Rule, rows: list[Finding]) -> Item:
+def _item(one: FileModel, rule: Rule, rows: list[Finding]) -> Item:
     """All findings of one rule: what it is about once, then each place."""
     pieces: list[Piece] = [Ref(To.RULE, rule.id, "", rule.id), f" ({rule.severity}) "]
     messages = {row.message for row in rows}
@@ -83,7 +83,7 @@ def _item(one: About, rule: Rule, rows: list[Finding]) -> Item:
     return Item(pieces, [Items([Item([*marked(row.message), " ", Line(one.path, row.line)]) for row in rows])])
 
 
-def _none(one: About, category: str) -> Block:
+def _none(one: FileModel, category: str) -> Block:
     if one.file.skip != Skip.NONE:
         return Text(["Not read as text, so not checked."])
     asked = ruled(one.index).checked(one.file.language, one.path)

@@ -27,11 +27,11 @@ from concordance.base.blocks import (
     counted,
     listed,
 )
-from concordance.base.model import RUN, TYPES, Change, File, Kind, Skip
+from concordance.base.model import RUN, TYPES, File, FileHistory, Kind, Skip
 from concordance.query.descriptions import describe
-from concordance.query.index.file_model import About
+from concordance.query.index.file_model import FileModel
 from concordance.query.markup import first_sentence, markdown, prose_of
-from concordance.query.names.mentions import Named
+from concordance.query.names.mentions import MentionedNames
 from concordance.query.sections.structure import folders, plural
 
 # ---
@@ -85,7 +85,7 @@ _ENDORSE = _licence_sentence("to endorse or promote products derived from")
 _FAMILY = {"lesser": "LGPL", "library": "LGPL", "affero": "AGPL"}
 
 
-def licence(one: About) -> Licence | None:
+def licence(one: FileModel) -> Licence | None:
     """What a file is under; None where nothing says so."""
     lines = one.lines
     found = stated("\n".join(lines[:200])[:_HEAD]) if lines else None
@@ -144,11 +144,11 @@ def unread(file: File) -> str:
     return f"{file.type}, {why}{f', {file.note}' if file.note else ''}."
 
 
-def purpose(one: About) -> list[Block]:
+def purpose(one: FileModel) -> list[Block]:
     """What the file is for: its author's words, or what the facts say."""
     words = prose_of(one.facts.doc)
     if words and first_sentence(words, one.file.language):
-        quoted = Doc(markdown(words, one.file.language, Named(one).ref))
+        quoted = Doc(markdown(words, one.file.language, MentionedNames(one).ref))
         lines = one.lines_of(words)
         source: list[Piece] = [Line(one.path, *lines)] if lines else [Ref(To.SOURCE, one.path, "", one.path)]
         return [Quote([quoted]), Text(["— ", *source])]
@@ -166,14 +166,14 @@ def _sentence(pieces: Pieces) -> list[Piece]:
     return found
 
 
-def changed(change: Change) -> str:
+def changed(change: FileHistory) -> str:
     """A file's history in a line."""
     first, last = (datetime.fromtimestamp(when, UTC).date().isoformat() for when in (change.first, change.last))
     who = ", ".join(name for name, _ in change.authors[:3])
     return f"{counted(change.commits, 'commit')} from {first} to {last}, most by {who}"
 
 
-def overview(one: About) -> list[Block]:
+def overview(one: FileModel) -> list[Block]:
     """What the file defines and for whom."""
     found: list[Block] = []
     told = [*_defines(one), *_used(one)]
@@ -196,7 +196,7 @@ def overview(one: About) -> list[Block]:
     return found or [Text([f"{one.file.type}: nothing defined, and no import or link leads to it."])]
 
 
-def _opened_up(one: About, places: list[int]) -> list[int]:
+def _opened_up(one: FileModel, places: list[int]) -> list[int]:
     """Namespaces are opened: what stands in them is what a file offers."""
     found: list[int] = []
     left = places[::-1]
@@ -209,14 +209,14 @@ def _opened_up(one: About, places: list[int]) -> list[int]:
     return found
 
 
-def _is_offered(one: About, place: int) -> bool:
+def _is_offered(one: FileModel, place: int) -> bool:
     symbol = one.symbols[place]
     if symbol.declaration and symbol.kind in TYPES:  # only told of, to be defined elsewhere
         return False
     return symbol.public and symbol.kind in _SHOWN
 
 
-def _defines(one: About) -> list[Piece]:
+def _defines(one: FileModel) -> list[Piece]:
     kinds: Counter[str] = Counter(symbol.kind for symbol in one.symbols if not symbol.declaration)
     if not kinds:
         return []
@@ -227,7 +227,7 @@ def _defines(one: About) -> list[Piece]:
     return [verb, *listed(most), private, ". "]
 
 
-def _used(one: About) -> list[Piece]:
+def _used(one: FileModel) -> list[Piece]:
     paths: Counter[str] = Counter()
     for users in one.users.values():
         for use in users:
@@ -241,7 +241,7 @@ def _used(one: About) -> list[Piece]:
     return [f"Used by {len(paths):,} files: ", *folders(paths), "."]
 
 
-def no_structure(one: About) -> str:
+def no_structure(one: FileModel) -> str:
     """Why a file has no structure to show."""
     file = one.file
     if file.skip != Skip.NONE:

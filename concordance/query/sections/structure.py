@@ -31,10 +31,10 @@ from concordance.base.blocks import (
 )
 from concordance.base.model import KINDS, TYPES, Kind, Symbol
 from concordance.query.index.definition_pages import with_pages
-from concordance.query.index.file_model import CALL, IMPORT, INHERIT, About, Use
+from concordance.query.index.file_model import CALL, IMPORT, INHERIT, FileModel, UsePair
 from concordance.query.index.repository import Index
 from concordance.query.markup import markdown
-from concordance.query.names.mentions import Named
+from concordance.query.names.mentions import MentionedNames
 from concordance.query.names.public_names import public
 
 _SMALL = frozenset(
@@ -75,9 +75,9 @@ KEYED = frozenset(("yaml", "json", "toml", "ini"))  # languages of keys, which c
 class Structure:
     """The blocks of one file's definitions."""
 
-    def __init__(self, about: About) -> None:
+    def __init__(self, about: FileModel) -> None:
         self.about, self.path, self.language = about, about.path, about.file.language
-        self.named = Named(about)
+        self.named = MentionedNames(about)
         self.plain = self.language in KEYED
 
     def blocks(self) -> list[Block]:
@@ -240,7 +240,7 @@ class Structure:
             yield ["overrides ", *commas([self.about.ref(one) for one in over])]
         under = self.about.overriding.get(place, [])
         if under:
-            yield self._from([Use(one, 0, 0, 1) for one in under], "overridden")
+            yield self._from([UsePair(one, 0, 0, 1) for one in under], "overridden")
         ways = self.about.complexity[place] if place < len(self.about.complexity) else 0
         if ways > 5:
             yield [f"complexity {ways}"]
@@ -284,15 +284,15 @@ class Structure:
         if callers:
             yield self._from(callers, "called")
         if heirs:
-            yield self._from([Use(one, 0, 0, 1) for one in heirs], "extended")
+            yield self._from([UsePair(one, 0, 0, 1) for one in heirs], "extended")
         if others:
             yield self._from(others, "used")
 
-    def _is_told(self, use: Use) -> bool:
+    def _is_told(self, use: UsePair) -> bool:
         """Whether a use is worth telling: not an import, and not that the file itself names it outside of functions."""
         return use.roles != IMPORT and use.id != self.about.base
 
-    def _from(self, users: list[Use], word: str) -> list[Piece]:
+    def _from(self, users: list[UsePair], word: str) -> list[Piece]:
         """`called by f, g, and from 3 files: …`."""
         here = [one for one in users if self.about.is_own(one.id)]
         away = [one for one in users if not self.about.is_own(one.id)]
@@ -304,10 +304,10 @@ class Structure:
             pieces += [" and " if here else "", *self._elsewhere(away)]
         return pieces
 
-    def _own_user(self, use: Use) -> Piece:
+    def _own_user(self, use: UsePair) -> Piece:
         return "the file when it is loaded" if use.id == self.about.base else self.about.ref(use.id)
 
-    def _elsewhere(self, users: list[Use]) -> list[Piece]:
+    def _elsewhere(self, users: list[UsePair]) -> list[Piece]:
         """Users in other files: by name where they are few, by file where those are, else by folder."""
         index = self.about.index
         if len(users) <= 3:

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from concordance.base.blocks import Block, Cite, Code, Item, Items, Mono, Piece, Ref, Text, To, counted, listed
 from concordance.base.model import Category, Skip
 from concordance.query.answers import clean, separator_of
-from concordance.query.index.file_model import About, ref_of
+from concordance.query.index.file_model import FileModel, ref_of
 from concordance.query.sections.examples import examples
 
 _NAMED = 6  # tests that are named; the others are counted by file
 
 
-def testing(one: About) -> list[Block]:
+def testing(one: FileModel) -> list[Block]:
     """The tests that reach the file, and the command that runs them."""
     if one.file.category == Category.TEST:
         return list(_own_tests(one))
@@ -48,7 +48,7 @@ def testing(one: About) -> list[Block]:
     return blocks
 
 
-def _own_tests(one: About) -> Iterator[Block]:
+def _own_tests(one: FileModel) -> Iterator[Block]:
     tests = [identity for identity in range(one.base, one.base + len(one.symbols) + 1) if identity in one.index.tests]
     command = one.index.runners.command(one.path, one.file.language, "")
     yield Text([f"{counted(len(tests), 'test')} of its own." if tests else "A file of tests' own tools."])
@@ -56,14 +56,14 @@ def _own_tests(one: About) -> Iterator[Block]:
         yield Code(f"{command}\n", "bash")
 
 
-def _untested(one: About) -> str:
+def _untested(one: FileModel) -> str:
     if one.file.skip != Skip.NONE or not one.opened.flow.op:
         return "Nothing in it runs."
     told = one.index.tests_told
     return f"None of {told} reaches it." if told else "The repository has no tests."
 
 
-def usage(one: About) -> list[Block]:
+def usage(one: FileModel) -> list[Block]:
     """Real uses, each with enough around it to be copied."""
     rows = examples(one.index, one.path)
     if not rows:
@@ -81,6 +81,6 @@ def usage(one: About) -> list[Block]:
     return blocks
 
 
-def _unused(one: About) -> str:
+def _unused(one: FileModel) -> str:
     users = {one.index.path_of(use.id) for uses in one.users.values() for use in uses} - {one.path}
     return f"None to copy from {counted(len(users), 'file')}." if users else "No user known."

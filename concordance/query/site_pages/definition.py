@@ -27,9 +27,9 @@ from concordance.base.blocks import (
 )
 from concordance.base.model import TYPES, Category, Trust
 from concordance.facts.read import Place
-from concordance.query.answers import Page as Asked
+from concordance.query.answers import AnswerPage as Asked
 from concordance.query.index.definition_pages import with_pages
-from concordance.query.index.file_model import About, about, ref_of
+from concordance.query.index.file_model import FileModel, about, ref_of
 from concordance.query.index.reachability import MOST, STEPS, command, overridden, places, reached, reasons, starts_of
 from concordance.query.index.repository import Index
 from concordance.query.names.call_graph import callers, with_classes
@@ -74,7 +74,7 @@ def part(index: Index, subject: str, number: int) -> Page | None:
 
 
 class _Definition:
-    def __init__(self, one: About, place: int) -> None:
+    def __init__(self, one: FileModel, place: int) -> None:
         self.one, self.index, self.place, self.symbol = one, one.index, place, one.symbols[place]
         here = one.index.facts.place(one.base + 1 + place)
         self.places: list[Place] = joined(one.index, here) if here is not None else []

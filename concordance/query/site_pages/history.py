@@ -37,7 +37,7 @@ def _nothing(index: Index, folder: str) -> Block:
     return Text([f"Nothing is known of when its {many} were changed{': ' + why if why else ''}."])
 
 
-def _blocks(index: Index, folder: str, known: history.Past) -> list[Block]:
+def _blocks(index: Index, folder: str, known: history.FolderHistory) -> list[Block]:
     total, changes = folders(index).all[folder].count, sum(row[0] for row in known.files.values())
     first, last = min(row[1] for row in known.files.values()), max(row[2] for row in known.files.values())
     words = f"{counted(changes, 'change')} to {counted(len(known.files), 'file')} "
@@ -76,7 +76,7 @@ def _plot(title: str, counts: Counter[str], words: str) -> list[Block]:
     return [Heading(2, [title]), Text([f"By {unit}, {words}."]), Plot(title, (unit.capitalize(), column), bars)]
 
 
-def _most_changed(folder: str, known: history.Past) -> list[Block]:
+def _most_changed(folder: str, known: history.FolderHistory) -> list[Block]:
     ordered = sorted(known.files.items(), key=lambda row: (-row[1][0], row[0]))
     start = len(folder) + 1 if folder else 0
     rows: list[list[Pieces]] = [
@@ -89,7 +89,7 @@ def _most_changed(folder: str, known: history.Past) -> list[Block]:
     return [*found, Table(["File", "Changes", "First", "Last"], rows)]
 
 
-def _authors(known: history.Past) -> list[Block]:
+def _authors(known: history.FolderHistory) -> list[Block]:
     ordered = sorted(known.authors.items(), key=lambda row: (-row[1], row[0]))
     rows: list[list[Pieces]] = [
         [[name], [f"{times:,}"], [f"{known.touched[name]:,}"]] for name, times in ordered[:_AUTHORS]

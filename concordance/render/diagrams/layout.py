@@ -34,7 +34,7 @@ class Size(NamedTuple):
     aside: float
 
 
-class Way(NamedTuple):
+class LayoutArrow(NamedTuple):
     """An arrow as one that leads on: what it starts and ends at, and whether it is turned around for that."""
 
     tail: int
@@ -51,7 +51,7 @@ class Cell(NamedTuple):
     word: int = -1  # the number of the way whose word stands here
 
 
-class Joined(NamedTuple):
+class CellNeighbours(NamedTuple):
     """What each cell is joined with, in the layer before and in the one behind."""
 
     before: list[list[int]]
@@ -63,12 +63,12 @@ class Order(NamedTuple):
 
     cells: list[Cell]  # the boxes first
     layers: list[list[int]]
-    joined: Joined
-    ways: list[Way]
+    joined: CellNeighbours
+    ways: list[LayoutArrow]
     chains: list[list[int]]  # the cells of each way, from its tail to its head
 
 
-class Placed(NamedTuple):
+class Layout(NamedTuple):
     """Where everything stands."""
 
     sizes: list[Size]  # of each cell
@@ -83,11 +83,11 @@ def ordered(
     """The order of boxes, given by their lanes, and of arrows. An arrow from a box to itself is left out. `worded` says
     which arrows have a word, `counts` which matter more."""
     row = _sequence(len(lanes), arrows, counts)
-    ways: list[Way] = []
+    ways: list[LayoutArrow] = []
     words: list[bool] = []
     for (tail, head), word in zip(arrows, worded, strict=True):
         if tail != head:
-            ways.append(Way(head, tail, True) if row[tail] > row[head] else Way(tail, head, False))
+            ways.append(LayoutArrow(head, tail, True) if row[tail] > row[head] else LayoutArrow(tail, head, False))
             words.append(word)
     ranks = _ranks(len(lanes), ways, row)
     if any(words):
@@ -102,12 +102,12 @@ def ordered(
     return Order(cells, layers, joined, ways, chains)
 
 
-def placed(order: Order, boxes: Sequence[Size], words: Sequence[Size]) -> Placed:
+def placed(order: Order, boxes: Sequence[Size], words: Sequence[Size]) -> Layout:
     """The places of boxes and arrows by the sizes of boxes, and of the words of ways."""
     none = Size(0, 0)
     sizes = [boxes[cell.box] if cell.box >= 0 else words[cell.word] if cell.word >= 0 else none for cell in order.cells]
     asides = _asides(order, sizes)
-    return Placed(sizes, asides, *_alongs(order, sizes, asides))
+    return Layout(sizes, asides, *_alongs(order, sizes, asides))
 
 
 def about(order: Order, boxes: Sequence[Size], words: Sequence[Size]) -> Size:
@@ -158,7 +158,7 @@ def _sequence(count: int, arrows: Sequence[tuple[int, int]], counts: Sequence[fl
     return places
 
 
-def _ranks(count: int, ways: Sequence[Way], order: Sequence[int]) -> list[int]:
+def _ranks(count: int, ways: Sequence[LayoutArrow], order: Sequence[int]) -> list[int]:
     """The layer of each box: behind all that lead to it, and no farther from what it leads to than it must be."""
     into: list[list[int]] = [[] for _ in range(count)]
     out: list[list[int]] = [[] for _ in range(count)]
@@ -176,7 +176,7 @@ def _ranks(count: int, ways: Sequence[Way], order: Sequence[int]) -> list[int]:
     return [used[rank] for rank in ranks]
 
 
-def _chains(cells: list[Cell], ways: Sequence[Way], words: Sequence[bool]) -> list[list[int]]:
+def _chains(cells: list[Cell], ways: Sequence[LayoutArrow], words: Sequence[bool]) -> list[list[int]]:
     """The cells of each way; those on the way are added. The word stands in the middle, in a layer without boxes."""
     found = []
     for number, (way, word) in enumerate(zip(ways, words, strict=True)):
@@ -191,8 +191,8 @@ def _chains(cells: list[Cell], ways: Sequence[Way], words: Sequence[bool]) -> li
     return found
 
 
-def _joined(count: int, chains: Sequence[Sequence[int]]) -> Joined:
-    found = Joined([[] for _ in range(count)], [[] for _ in range(count)])
+def _joined(count: int, chains: Sequence[Sequence[int]]) -> CellNeighbours:
+    found = CellNeighbours([[] for _ in range(count)], [[] for _ in range(count)])
     for chain in chains:
         for one, other in pairwise(chain):
             found.behind[one].append(other)
@@ -203,7 +203,7 @@ def _joined(count: int, chains: Sequence[Sequence[int]]) -> Joined:
 # --- order
 
 
-def _untangle(layers: list[list[int]], cells: Sequence[Cell], joined: Joined) -> None:
+def _untangle(layers: list[list[int]], cells: Sequence[Cell], joined: CellNeighbours) -> None:
     """Orders each layer so that few arrows cross."""
     places = [0.0] * len(cells)
     for layer in layers:
@@ -231,7 +231,7 @@ def _untangle(layers: list[list[int]], cells: Sequence[Cell], joined: Joined) ->
     layers[:] = best
 
 
-def _crossings(layers: Sequence[Sequence[int]], places: Sequence[float], joined: Joined) -> int:
+def _crossings(layers: Sequence[Sequence[int]], places: Sequence[float], joined: CellNeighbours) -> int:
     found = 0
     for layer in layers:
         seen: list[float] = []  # where the arrows of those before lead, in order

@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import NamedTuple
 
-from concordance.base.blocks import Graph, Node, Ref, counted
+from concordance.base.blocks import Diagram, Node, Ref, counted
 from concordance.base.characters import visible
-from concordance.render.diagrams.layout import Order, Placed, Size, about, ordered, placed
+from concordance.render.diagrams.layout import Layout, Order, Size, about, ordered, placed
 
 LETTER, SMALL = 7.25, 6.65  # the width of a letter of a name and of a word on an arrow, at 12 and 11 pixels
 HEIGHT, WORD = 28.0, 16.0
@@ -47,7 +47,7 @@ class Arrow(NamedTuple):
     middle: tuple[float, float]  # of its word
 
 
-class Drawn(NamedTuple):
+class DrawnDiagram(NamedTuple):
     """A diagram with its places."""
 
     boxes: dict[str, Box]
@@ -58,7 +58,7 @@ class Drawn(NamedTuple):
     across: bool
 
 
-def svg(graph: Graph, address: Callable[[Ref], str]) -> str:
+def svg(graph: Diagram, address: Callable[[Ref], str]) -> str:
     """The diagram, and the same in words."""
     if not graph.nodes:
         return ""
@@ -85,7 +85,7 @@ _FOCUS = 'tabindex="0"'  # what is wider than its place can be moved by keys, wh
 # --- places
 
 
-def drawing(graph: Graph) -> Drawn:
+def drawing(graph: Diagram) -> DrawnDiagram:
     """Where everything stands. A diagram that would be too wide is drawn from top to bottom, where that is narrower."""
     numbers = {node.name: number for number, node in enumerate(graph.nodes)}
     groups = list(dict.fromkeys(node.group for node in graph.nodes))
@@ -107,12 +107,12 @@ class _Plan(NamedTuple):
     """What was found, and how it is turned."""
 
     order: Order
-    found: Placed
+    found: Layout
     across: bool
     top: float
 
 
-def _drawn(graph: Graph, plan: _Plan, groups: Sequence[str]) -> Drawn:
+def _drawn(graph: Diagram, plan: _Plan, groups: Sequence[str]) -> DrawnDiagram:
     boxes = [_place(plan, number) for number in range(len(graph.nodes))]
     arrows = _arrows(graph, plan, boxes)
     named = dict(zip((node.name for node in graph.nodes), boxes, strict=True))
@@ -126,7 +126,7 @@ def _drawn(graph: Graph, plan: _Plan, groups: Sequence[str]) -> Drawn:
         if arrow.word:
             right = max(right, arrow.middle[0] + len(arrow.word) * SMALL / 2)
             bottom = max(bottom, arrow.middle[1] + WORD / 2)
-    return Drawn(named, arrows, frames, right + _MARGIN, bottom + _MARGIN, plan.across)
+    return DrawnDiagram(named, arrows, frames, right + _MARGIN, bottom + _MARGIN, plan.across)
 
 
 def lines_of(text: str) -> list[str]:
@@ -180,7 +180,7 @@ def _around(boxes: Sequence[Box]) -> Box:
 # --- arrows
 
 
-def _arrows(graph: Graph, plan: _Plan, boxes: Sequence[Box]) -> list[Arrow]:
+def _arrows(graph: Diagram, plan: _Plan, boxes: Sequence[Box]) -> list[Arrow]:
     at_tail, at_head = _ports(plan, True), _ports(plan, False)
     ways = iter(range(len(plan.order.ways)))
     names = {node.name: number for number, node in enumerate(graph.nodes)}
@@ -320,7 +320,7 @@ def _word(arrow: Arrow) -> str:
 # --- words
 
 
-def _in_words(graph: Graph) -> str:
+def _in_words(graph: Diagram) -> str:
     """The diagram for whoever hears or prints it."""
     labels = {node.name: escape(" ".join(visible(node.label).split()), False) for node in graph.nodes}
     leads: dict[str, list[str]] = {}

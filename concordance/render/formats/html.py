@@ -18,8 +18,8 @@ from concordance.base.blocks import (
     Block,
     Cite,
     Code,
+    Diagram,
     Doc,
-    Graph,
     Heading,
     Item,
     Items,
@@ -53,7 +53,7 @@ _AT_LINE, _TO_LINE = re.compile(r" ?L(\d+)"), re.compile(r"–(\d+)")
 _BETWEEN = " · "  # facts about one definition stand in one paragraph, with this between them
 
 
-class Entry(NamedTuple):
+class OutlineHeading(NamedTuple):
     """A heading, for the outline."""
 
     level: int
@@ -66,32 +66,32 @@ class Body(NamedTuple):
 
     title: str  # as plain text
     html: str
-    outline: list[Entry]
+    outline: list[OutlineHeading]
 
 
 def render(page: Page, addresses: SiteAddresses) -> Body:
     """A page as HTML."""
-    writer = Writer(addresses, addresses.page(page.ref), page.ref.path if page.ref.to == To.KEYWORDS else "")
+    writer = HtmlWriter(addresses, addresses.page(page.ref), page.ref.path if page.ref.to == To.KEYWORDS else "")
     writer.heading(Heading(1, page.title))
     writer.blocks(page.blocks)
     return Body(plain(page.title), "".join(writer.out), writer.outline)
 
 
-class Writer:
+class HtmlWriter:
     """One page that is being written."""
 
     def __init__(self, addresses: SiteAddresses, page: str, lines_of: str = "") -> None:
         """`lines_of` is the file that every line which the page names is of."""
         self.addresses, self.page, self._lines_of = addresses, page, lines_of
         self.out: list[str] = []
-        self.outline: list[Entry] = []
+        self.outline: list[OutlineHeading] = []
         self._ids: set[str] = set()
         self._slugs: dict[str, int] = {}  # how often a heading's name was met
         self._level = 0  # of the heading before: none is passed over, for those who hear a page
         self._links: dict[Ref, str] = {}  # most links stand on a page more than once
         self._write: dict[type, Callable[[Any], None]] = {
             Heading: self.heading, Text: self._text, Items: self._items, Doc: self._doc, Table: self._table,
-            Code: self._code, Quote: self._quote, Graph: self._graph, Treemap: self._treemap, Plot: self._plot,
+            Code: self._code, Quote: self._quote, Diagram: self._graph, Treemap: self._treemap, Plot: self._plot,
         }  # fmt: skip
 
     def blocks(self, blocks: Sequence[Block]) -> None:
@@ -107,7 +107,7 @@ class Writer:
         name = self._named(text, heading.anchor)
         level = self._level = min(heading.level, self._level + 1)
         if heading.level > 1:
-            self.outline.append(Entry(heading.level, name, text))
+            self.outline.append(OutlineHeading(heading.level, name, text))
         self.out.append(f'<h{level} id="{escape(name)}">')
         self.pieces(heading.text)
         if level > 1:
@@ -195,7 +195,7 @@ class Writer:
     def _code(self, block: Code) -> None:
         self.out.append(code(block.text, block.language))
 
-    def _graph(self, graph: Graph) -> None:
+    def _graph(self, graph: Diagram) -> None:
         self.out.append(svg(graph, self._address))
 
     def _treemap(self, block: Treemap) -> None:

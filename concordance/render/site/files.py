@@ -39,8 +39,8 @@ from concordance.render.site.routes import (
     OF_SOURCE,
     OF_TREE,
     SITE_PAGES,
-    Meant,
-    Places,
+    Route,
+    SiteRoutes,
 )
 
 FOLDER = "assets"
@@ -52,7 +52,7 @@ HTML, MARKDOWN = "text/html; charset=utf-8", "text/markdown; charset=utf-8"
 SCRIPT, PLAIN, JSON = "text/javascript; charset=utf-8", "text/plain; charset=utf-8", "application/json"
 
 
-class Answered(NamedTuple):
+class SiteFile(NamedTuple):
     """What stands at an address."""
 
     data: bytes
@@ -70,16 +70,16 @@ class Site:
         its questions that are no commands."""
         self.index, self.addresses, self.book, self.live, self.api = index, addresses, book, live, api
         self.more = more
-        self.places = Places(index, addresses)
+        self.places = SiteRoutes(index, addresses)
 
-    def answer(self, address: str) -> Answered | None:
+    def answer(self, address: str) -> SiteFile | None:
         """What stands at an address."""
         if address in assets():
-            return Answered(*assets()[address])
+            return SiteFile(*assets()[address])
         if address == llms_txt.ADDRESS:
-            return Answered(_bytes(llms_txt.text(self.index, self.book, self.api)), PLAIN)
+            return SiteFile(_bytes(llms_txt.text(self.index, self.book, self.api)), PLAIN)
         if address == openapi.ADDRESS and self.api:
-            return Answered(_bytes(openapi.text(self.more)), JSON)
+            return SiteFile(_bytes(openapi.text(self.more)), JSON)
         stem, _, end = address.rpartition(".")
         meant = self.places.meant(f"{stem}.html" if end == "md" else address)
         if meant is None or (end == "md" and meant.kind not in plugins.names(PAGES)):
@@ -93,7 +93,7 @@ class Site:
             return None
         return self._markdown(page) if end == "md" else self._html(meant.kind, page)
 
-    def made(self, meant: Meant) -> Iterator[tuple[str, Answered]]:
+    def made(self, meant: Route) -> Iterator[tuple[str, SiteFile]]:
         """Everything of one kind about one subject: addresses, and what stands there."""
         if meant.kind in (OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH):
             parts = parts_of(self.index.files[meant.subject].lines) if meant.kind == OF_SOURCE else 1
@@ -109,7 +109,7 @@ class Site:
             if in_book:
                 yield f"{address.removesuffix('.html')}.md", self._markdown(page)
 
-    def rest(self) -> Iterator[tuple[str, Answered]]:
+    def rest(self) -> Iterator[tuple[str, SiteFile]]:
         """What is about nothing in particular."""
         for address in (*assets(), llms_txt.ADDRESS):
             found = self.answer(address)
@@ -118,7 +118,7 @@ class Site:
 
     # --- pages
 
-    def _page(self, meant: Meant) -> Page | None:
+    def _page(self, meant: Route) -> Page | None:
         module = plugins.load(PAGES if meant.kind in plugins.names(PAGES) else SITE_PAGES, meant.kind)
         if hasattr(module, "part"):  # one of many, which need not all be made for it
             found: Page | None = module.part(self.index, meant.subject, meant.part)
@@ -126,14 +126,14 @@ class Site:
         pages = module.pages(self.index, meant.subject)
         return next((page for page in pages if page.ref.part == meant.part), None)
 
-    def _markdown(self, page: Page) -> Answered:
-        return Answered(_bytes(markdown.render(page, self.book).text), MARKDOWN)
+    def _markdown(self, page: Page) -> SiteFile:
+        return SiteFile(_bytes(markdown.render(page, self.book).text), MARKDOWN)
 
-    def _html(self, kind: str, page: Page) -> Answered:
+    def _html(self, kind: str, page: Page) -> SiteFile:
         body = html.render(page, self.addresses)
         return self._window(self.addresses.page(page.ref), kind, page.ref, body)
 
-    def _window(self, address: str, kind: str, ref: Ref, body: html.Body, blame: str = "") -> Answered:
+    def _window(self, address: str, kind: str, ref: Ref, body: html.Body, blame: str = "") -> SiteFile:
         """A page with what stands around it; `blame` is where it stands which commits its lines come from."""
         name = name_of(self.index)
         links = around(self.addresses, name, address, ref, body.title, bool(operators(self.index)))
@@ -142,11 +142,11 @@ class Site:
             name, address, body.title, body.html, body.outline, kind, ref.path, views, links.folders,
             live=self.live, api=self.api, pages=links.pages, name=links.name, blame=blame,
         )  # fmt: skip
-        return Answered(_bytes(page_frame.whole(window)), HTML)
+        return SiteFile(_bytes(page_frame.whole(window)), HTML)
 
     # --- what only the site has, and is no page of blocks
 
-    def address(self, meant: Meant) -> str:
+    def address(self, meant: Route) -> str:
         """Where something stands."""
         if meant.kind in ABOUT:
             return self.addresses.page(Ref(ABOUT[meant.kind], meant.subject, part=meant.part))
@@ -161,7 +161,7 @@ class Site:
             return page_frame.SEARCH
         return self.addresses.page(Ref(To.SOURCE, meant.subject, part=meant.part))
 
-    def _beside(self, meant: Meant) -> Answered | None:
+    def _beside(self, meant: Route) -> SiteFile | None:
         address = self.address(meant)
         if meant.kind == OF_TREE:
             return self._tree(meant.subject)
@@ -177,7 +177,7 @@ class Site:
         blame = self.addresses.to(address, self.addresses.blame(meant.subject)) if self.api and found.text else ""
         return self._window(address, meant.kind, Ref(To.SOURCE, meant.subject), body, blame)
 
-    def _cards(self, path: str) -> Answered:
+    def _cards(self, path: str) -> SiteFile:
         """What is shown when one points at names that a file defines; a key of pages is an address in the site."""
         rows = {}
         for card in cards(self.index, path):
@@ -186,9 +186,9 @@ class Site:
             if card.page:
                 row["page"] = self.addresses.to("", self.addresses.page(Ref(To.DEFINITION, path, card.key)))
             rows[anchor(card.key)] = row
-        return Answered(_bytes(script(f"cards:{self.addresses.stem(path)}", rows)), SCRIPT)
+        return SiteFile(_bytes(script(f"cards:{self.addresses.stem(path)}", rows)), SCRIPT)
 
-    def _blame(self, path: str) -> Answered:
+    def _blame(self, path: str) -> SiteFile:
         """The commits that a file's lines come from: why there are none, the commits, and in turn how many lines one
         after the other are of which of them; last the file's digest, as the page has it."""
         found = blamed(self.index, path)
@@ -197,9 +197,9 @@ class Site:
         ]
         ranges = [number for one in found.ranges for number in one]
         told = [found.note, rows, ranges, self.index.opened(path).file.digest[: listings.OF]]
-        return Answered(_bytes(script(f"blame:{self.addresses.stem(path)}", told)), SCRIPT)
+        return SiteFile(_bytes(script(f"blame:{self.addresses.stem(path)}", told)), SCRIPT)
 
-    def _tree(self, folder: str) -> Answered:
+    def _tree(self, folder: str) -> SiteFile:
         """What lies in a folder, for the tree beside each page."""
         inside = self._inside[folder]
         start = len(folder) + 1 if folder else 0
@@ -207,7 +207,7 @@ class Site:
             (visible(one[start:]), self.addresses.page(Ref(To.INDEX, one)), True) for one in inside[0]
         ]
         rows += [(visible(one[start:]), self.addresses.page(Ref(To.FILE, one)), False) for one in inside[1]]
-        return Answered(_bytes(script(f"tree:{folder}", rows)), SCRIPT)
+        return SiteFile(_bytes(script(f"tree:{folder}", rows)), SCRIPT)
 
     @cached_property
     def _inside(self) -> dict[str, tuple[list[str], list[str]]]:

@@ -20,14 +20,14 @@ from concordance.render import manifest, output_folder
 from concordance.render.manifest import digest
 
 
-class Put(NamedTuple):
+class SiteEntry(NamedTuple):
     """A file of the site as it is listed."""
 
     checksum: str  # "" where it is only planned
     size: int = 0
 
 
-class Tray:
+class SiteFolder:
     """The folder of one site."""
 
     def __init__(self, out: str, controlled: Iterable[str] = ()) -> None:
@@ -40,12 +40,12 @@ class Tray:
 
     def begin(self, planned: Iterable[str]) -> None:
         """Notes what will be written, so that it is known for the program's own whatever happens."""
-        rows = {**dict.fromkeys(planned, Put("")), **self.before}
+        rows = {**dict.fromkeys(planned, SiteEntry("")), **self.before}
         self._list(rows, True)
 
-    def put(self, address: str, data: bytes) -> tuple[Put, bool]:
+    def put(self, address: str, data: bytes) -> tuple[SiteEntry, bool]:
         """Makes a file say this, and says whether it did not."""
-        row = Put(digest(data), len(data))
+        row = SiteEntry(digest(data), len(data))
         advice = "Move it, or write the site elsewhere (--out)"
         try:
             if self._folder.read(address) == data:
@@ -60,7 +60,7 @@ class Tray:
         self._write(address, data)
         return row, True
 
-    def finish(self, rows: Mapping[str, Put]) -> int:
+    def finish(self, rows: Mapping[str, SiteEntry]) -> int:
         """Removes what the site no longer has, unless somebody changed it, lists the rest, and says how many went."""
         count = 0
         for address in sorted(self.before.keys() - rows.keys()):
@@ -83,15 +83,15 @@ class Tray:
     def _write(self, address: str, data: bytes) -> None:
         self._folder.write(f"{output_folder.ASIDE}/{os.getpid()}", address, data)  # one at a time
 
-    def _list(self, rows: Mapping[str, Put], unfinished: bool) -> None:
+    def _list(self, rows: Mapping[str, SiteEntry], unfinished: bool) -> None:
         head = {**output_folder.SITE_HEAD, **({"unfinished": True} if unfinished else {})}
         listed = ",\n".join(f"  {json.dumps(page)}: {json.dumps(list(rows[page]))}" for page in sorted(rows))
-        columns = json.dumps(list(Put._fields))
+        columns = json.dumps(list(SiteEntry._fields))
         text = json.dumps(head, indent=1)[:-2] + f',\n "columns": {columns},\n "pages": {{\n{listed}\n }}\n}}\n'
         self._write(MANIFEST, text.encode("utf-8", "backslashreplace"))
 
 
-def _listed(folder: ConfinedFolder) -> tuple[dict[str, Put], bool]:
+def _listed(folder: ConfinedFolder) -> tuple[dict[str, SiteEntry], bool]:
     """What the last run wrote into a folder, and whether it was stopped, or its list is damaged."""
     try:
         data = folder.read(MANIFEST)
@@ -101,7 +101,7 @@ def _listed(folder: ConfinedFolder) -> tuple[dict[str, Put], bool]:
         known = json.loads(data)
         if known["generator"] != GENERATOR or known["site"] is not True:
             return {}, output_folder.is_of_site(data)
-        rows = {str(page): Put(str(row[0]), int(row[1])) for page, row in known["pages"].items()}
+        rows = {str(page): SiteEntry(str(row[0]), int(row[1])) for page, row in known["pages"].items()}
         return rows, bool(known.get("unfinished"))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
         return {}, output_folder.is_of_site(data)

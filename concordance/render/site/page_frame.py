@@ -16,7 +16,7 @@ from concordance.base.blocks import Ref, To
 from concordance.base.characters import visible
 from concordance.base.version import VERSION
 from concordance.query.answers import clean
-from concordance.render.formats.html import SORTS, Entry
+from concordance.render.formats.html import SORTS, OutlineHeading
 from concordance.render.site.addresses import SiteAddresses
 
 Links = list[tuple[str, str]]  # name, address from the page
@@ -44,7 +44,7 @@ class Window:
     address: str  # of the page, in the site
     title: str
     main: str  # HTML
-    outline: Sequence[Entry] = field(default_factory=list)
+    outline: Sequence[OutlineHeading] = field(default_factory=list)
     kind: str = ""  # of the page: file, source, folder_index …
     path: str = ""  # of the file or folder that it is about
     views: Sequence[tuple[str, str]] = field(default_factory=list)  # pages about the same: name, address from here
@@ -184,7 +184,7 @@ def _history(window: Window) -> str:
     return f'<button type="button" {asks}>History</button>'
 
 
-def outline(entries: Sequence[Entry]) -> str:
+def outline(entries: Sequence[OutlineHeading]) -> str:
     """The headings of a page, in lists within lists."""
     shown = [entry for entry in entries if 1 < entry.level <= _DEEPEST]
     if len(shown) > _LONGEST:

@@ -31,7 +31,7 @@ _PART = re.compile(r"(.*)\.([2-9]|[1-9]\d{1,4})(\.html)", re.DOTALL)
 _BESIDE = re.compile(rf"(.*){DEFINITIONS}/(def-[^/]*)\.html", re.DOTALL)
 
 
-class Meant(NamedTuple):
+class Route(NamedTuple):
     """What an address means."""
 
     kind: str
@@ -39,7 +39,7 @@ class Meant(NamedTuple):
     part: int = 1
 
 
-class Places:
+class SiteRoutes:
     """The addresses of one site."""
 
     def __init__(self, index: Index, addresses: SiteAddresses) -> None:
@@ -57,12 +57,12 @@ class Places:
         return {self.addresses.page(Ref(To.INDEX, one))[:-ends]: one for one in self.addresses.folders}
 
     @cached_property
-    def _rest(self) -> dict[str, Meant]:
+    def _rest(self) -> dict[str, Route]:
         """Pages of the whole by their addresses."""
         found = {}
         for kind in _OF_WHOLE:
             for subject in plugins.load(PAGES, kind).subjects(self.index) if kind != REPORT else ("",):
-                found[self.addresses.page(Ref(ABOUT[kind], subject))] = Meant(kind, subject)
+                found[self.addresses.page(Ref(ABOUT[kind], subject))] = Route(kind, subject)
         return found
 
     @cached_property
@@ -71,41 +71,41 @@ class Places:
         return frozenset(plugins.load(PAGES, REPORT).subjects(self.index))
 
     @cached_property
-    def _more(self) -> dict[str, Meant]:
+    def _more(self) -> dict[str, Route]:
         """Pages that only the site has, without those of definitions, by their addresses."""
         found = {}
         for kind in plugins.names(SITE_PAGES):
             for subject in plugins.load(SITE_PAGES, kind).subjects(self.index) if kind != DEFINITION else ():
-                found[self.addresses.page(Ref(To(kind), subject))] = Meant(kind, subject)
+                found[self.addresses.page(Ref(To(kind), subject))] = Route(kind, subject)
         return found
 
-    def meant(self, address: str) -> Meant | None:
+    def meant(self, address: str) -> Route | None:
         """What an address means."""
         part = _PART.fullmatch(address)
         if part is not None:
             whole = self._whole(part[1] + part[3])
             if whole is not None and whole.kind == REPORT:  # whose parts are subjects of their own
-                return Meant(REPORT, part[2], int(part[2])) if part[2] in self._reports else None
+                return Route(REPORT, part[2], int(part[2])) if part[2] in self._reports else None
             if whole is not None:
                 return whole._replace(part=int(part[2]))
         return self._whole(address)
 
-    def _whole(self, address: str) -> Meant | None:
+    def _whole(self, address: str) -> Route | None:
         folder, slash, name = address.rpartition("/")
         kind = _OF_FOLDER.get(name)
         if kind is not None and folder + slash in self._folders:
-            return Meant(kind, self._folders[folder + slash])
+            return Route(kind, self._folders[folder + slash])
         for end, of_file in _OF_FILE.items():
             if address.endswith(end) and address[: -len(end)] in self._files:
-                return Meant(of_file, self._files[address[: -len(end)]])
+                return Route(of_file, self._files[address[: -len(end)]])
         if address == SEARCH:
-            return Meant(OF_SEARCH, "")
+            return Route(OF_SEARCH, "")
         found = self._definition(address) or self._more.get(address)
         if found is None and (address.startswith(("keywords/", "book/")) or not slash):
             found = self._rest.get(address)
         return found
 
-    def _definition(self, address: str) -> Meant | None:
+    def _definition(self, address: str) -> Route | None:
         """The page of a definition, whose address has the definition's anchor, not its key."""
         beside = _BESIDE.fullmatch(address)
         path = self._files.get(beside[1]) if beside is not None else None
@@ -113,20 +113,20 @@ class Places:
             return None
         for row in self.index.facts.symbols_of(path):
             if anchor(row[1]) == beside[2]:
-                return Meant(DEFINITION, f"{path}#{row[1]}")
+                return Route(DEFINITION, f"{path}#{row[1]}")
         return None
 
-    def all(self) -> Iterator[Meant]:
+    def all(self) -> Iterator[Route]:
         """Everything that there is, each with all its parts."""
         for kind in plugins.names(PAGES):
             for subject in plugins.load(PAGES, kind).subjects(self.index):
-                yield Meant(kind, subject)
+                yield Route(kind, subject)
         for kind in plugins.names(SITE_PAGES):
             for subject in plugins.load(SITE_PAGES, kind).subjects(self.index):
-                yield Meant(kind, subject)
+                yield Route(kind, subject)
         for path in sorted(self._files.values()):
-            yield Meant(OF_SOURCE, path)
-            yield Meant(OF_CARDS, path)
+            yield Route(OF_SOURCE, path)
+            yield Route(OF_CARDS, path)
         for folder in self.addresses.folders:
-            yield Meant(OF_TREE, folder)
-        yield Meant(OF_SEARCH, "")
+            yield Route(OF_TREE, folder)
+        yield Route(OF_SEARCH, "")

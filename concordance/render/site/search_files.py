@@ -40,7 +40,7 @@ _KIND_NAMES = [*(kind.value for kind in KINDS), FILE, CONCEPT]
 _KIND_AT = {name: place for place, name in enumerate(_KIND_NAMES)}
 
 
-class Row(NamedTuple):
+class NameTargetRow(NamedTuple):
     """Where a name leads."""
 
     kind: int  # place in the list of kinds
@@ -56,7 +56,7 @@ class Name(NamedTuple):
     name: str
     score: int
     total: int  # how many definitions it has
-    rows: Sequence[Row]
+    rows: Sequence[NameTargetRow]
 
 
 def shards(index: Index, addresses: SiteAddresses) -> Iterator[tuple[str, str]]:
@@ -109,7 +109,7 @@ def _of_symbols(index: Index) -> tuple[list[Name], list[Name]]:
             path, key = index.path_of(one), index.keys[one]
             home = public_name(index, path, key).rpartition(".")[0] or ".".join(clean(key)[:-1])
             page = anchor(key) if has_page(index, one) else ""
-            rows.append(Row(index.kinds[one], path, lines.of(one, path), home, page))
+            rows.append(NameTargetRow(index.kinds[one], path, lines.of(one, path), home, page))
         entry = Name(name, scores[best[0]], len(ids), rows)
         (words if all(KINDS[index.kinds[one]] in _WORDS for one in best) else code).append(entry)
     return code, words
@@ -141,7 +141,7 @@ def _of_files(index: Index) -> Iterator[Name]:
     for name, paths in by_name.items():
         best = sorted(paths, key=lambda path: (-_file_score(index, path), path))
         for path in best:  # each is an entry of its own: files are few, and none is told by its name alone
-            yield Name(name, _file_score(index, path), 1, [Row(_KIND_AT[FILE], path, 0, "", "")])
+            yield Name(name, _file_score(index, path), 1, [NameTargetRow(_KIND_AT[FILE], path, 0, "", "")])
 
 
 def _file_score(index: Index, path: str) -> int:
@@ -155,7 +155,7 @@ def _of_concepts(index: Index, page_of: dict[str, str]) -> Iterator[Name]:
         files.update({term.text for term in terms if term.kind != "name"})
     for text, count in files.items():
         if text in page_of and text not in index.census.by_name:
-            row = Row(_KIND_AT[CONCEPT], "", count, "", page_of[text])
+            row = NameTargetRow(_KIND_AT[CONCEPT], "", count, "", page_of[text])
             yield Name(text, int(4 * math.log2(1 + count)), 1, [row])
 
 
@@ -242,7 +242,7 @@ class _Writer:
         stems = [path if self._addresses.stem(path) == path else [path, self._addresses.stem(path)] for path in paths]
         return script(name, {"p": stems, "e": rows})
 
-    def _row(self, row: Row, paths: dict[str, int]) -> list[object]:
+    def _row(self, row: NameTargetRow, paths: dict[str, int]) -> list[object]:
         at = paths.setdefault(row.path, len(paths)) if row.path else -1
         found: list[object] = [row.kind, at, row.line, row.home, row.page]
         while not found[-1] and len(found) > 2:  # what is empty at the end goes without saying

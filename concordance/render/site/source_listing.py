@@ -25,7 +25,7 @@ from html import escape
 from concordance.base.blocks import Ref, To, counted
 from concordance.base.characters import hides, visible
 from concordance.base.model import RUN, TYPES, Kind, Trust
-from concordance.query.sections.listing import Goal, Listing, Remark
+from concordance.query.sections.listing import LineRemark, LinkTarget, Listing
 from concordance.render.addresses import anchor
 from concordance.render.formats.html import Body
 from concordance.render.site.addresses import LINES, SiteAddresses
@@ -155,7 +155,7 @@ class _Tags:
             known = self._known[goal] = self._made(self._goals[goal])
         return known
 
-    def _made(self, goal: Goal) -> tuple[str, str]:
+    def _made(self, goal: LinkTarget) -> tuple[str, str]:
         if not goal.kind:
             return f'<span class="x" title="{_said(goal.by)}">', "</span>"
         letter = _letter(goal.kind)
@@ -199,7 +199,7 @@ def _margin(listing: Listing, addresses: SiteAddresses, page: str) -> dict[int, 
     return {line: f'<span class="margin">{" ".join(said)}</span>' for line, said in found.items()}
 
 
-def _remark(listing: Listing, remark: Remark, addresses: SiteAddresses, page: str) -> str:
+def _remark(listing: Listing, remark: LineRemark, addresses: SiteAddresses, page: str) -> str:
     finding = remark.finding
     if finding is None:
         said = f"{counted(remark.tests, 'test')}"

@@ -18,12 +18,12 @@ from concordance.base.config import Roots
 from concordance.base.model import Bridge, End, Role, Trust
 from concordance.facts import codec
 from concordance.facts.codec import unpack_ends
-from concordance.facts.links.bridge_rows import Crossed, bridges_from, packed_bridges
-from concordance.facts.links.graph import Way, edge
+from concordance.facts.links.bridge_rows import BridgeReads, bridges_from, packed_bridges
+from concordance.facts.links.graph import EdgeKind, edge
 from concordance.facts.links.rows import rows_of
 from concordance.facts.store_delta import Aspect
-from concordance.facts.write import Writer
-from concordance.link.bridge_context import Crossing
+from concordance.facts.write import StoreWriter
+from concordance.link.bridge_context import BridgeContext
 from concordance.link.paths.tree import Tree
 
 BRIDGES = "concordance.link.bridges"
@@ -41,7 +41,7 @@ class Edges(NamedTuple):
     every: set[int]
 
 
-def run(writer: Writer, root: str, roots: Roots, failed: Failed) -> Edges:
+def run(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
     """Joins all; `failed` is told of a bridge that could not be joined, which costs its own rows."""
     crossed = writer.crossed
     was = bridges_from(writer.asked.passed(_ROWS))
@@ -57,7 +57,7 @@ def run(writer: Writer, root: str, roots: Roots, failed: Failed) -> Edges:
     return _between(was, rows)
 
 
-def _put(writer: Writer, rows: list[Bridge], before: list[Bridge]) -> None:
+def _put(writer: StoreWriter, rows: list[Bridge], before: list[Bridge]) -> None:
     """Writes all rows; and their ids alone, by which it is known whether an update moves any."""
     if rows != before or not before:
         writer.put_pass(_ROWS, packed_bridges(rows))
@@ -71,11 +71,11 @@ def _is_run(row: Bridge) -> bool:
 
 
 def _between(before: list[Bridge], after: list[Bridge]) -> Edges:
-    gone, come = ({edge(r.target, r.source, Way.CALLS) for r in rows if _is_run(r)} for rows in (before, after))
+    gone, come = ({edge(r.target, r.source, EdgeKind.CALLS) for r in rows if _is_run(r)} for rows in (before, after))
     return Edges(gone - come, come - gone, come)
 
 
-def update(writer: Writer, root: str, roots: Roots, failed: Failed) -> Edges:
+def update(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
     """Joins all again, where an update may have changed any of it."""
     names, targets = codec.looked_up_from(writer.asked.passed(_LOOKED_UP))
     if _is_other(writer, frozenset(names), frozenset(targets)):
@@ -99,9 +99,9 @@ def _moved(rows: list[Bridge], now: Mapping[int, int]) -> list[Bridge]:
     return [row._replace(source=at(row.source, row.source), target=at(row.target, row.target)) for row in rows]
 
 
-def _joined(crossed: Crossed, tree: Tree, failed: Failed) -> Iterator[Bridge]:
+def _joined(crossed: BridgeReads, tree: Tree, failed: Failed) -> Iterator[Bridge]:
     """What all bridges give, each in the order in which it gives it."""
-    crossing = Crossing(crossed, tree)
+    crossing = BridgeContext(crossed, tree)
     for name in plugins.names(BRIDGES):
         try:
             yield from list(dict.fromkeys(plugins.load(BRIDGES, name).join(crossing)))
@@ -109,7 +109,7 @@ def _joined(crossed: Crossed, tree: Tree, failed: Failed) -> Iterator[Bridge]:
             failed(f"the bridge {name}", f"{type(error).__name__}: {error}")
 
 
-def _is_other(writer: Writer, names: frozenset[str], targets: frozenset[int]) -> bool:
+def _is_other(writer: StoreWriter, names: frozenset[str], targets: frozenset[int]) -> bool:
     """Whether what was joined may be other than it was; `names` and `targets` are what it was joined by."""
     crossed = writer.crossed
     if writer.added or writer.asks_other:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from concordance.base import forks
 from concordance.base.config import Config
 from concordance.base.errors import Unreadable
-from concordance.base.model import Entry, File, FileFacts, Finding, Form, Severity, Skip
+from concordance.base.model import File, FileFacts, Finding, Form, ListedFile, Severity, Skip
 from concordance.collect import walk
 from concordance.collect.classify import Classifier
 from concordance.extract import engine, test_detection
@@ -28,8 +28,8 @@ from concordance.extract.cfamily import macros
 from concordance.facts.cache import Cache
 from concordance.facts.codec import pack, unpack
 from concordance.facts.fulltext import index
-from concordance.facts.fulltext.words import Words
-from concordance.facts.records import Reading
+from concordance.facts.fulltext.words import WordNormalizer
+from concordance.facts.records import ExtractedFile
 
 
 class Job(NamedTuple):
@@ -55,12 +55,12 @@ def start(memory: int) -> None:
     gc.disable()
 
 
-def is_still(root: str, entry: Entry, digest: str) -> bool:
+def is_still(root: str, entry: ListedFile, digest: str) -> bool:
     """Whether a file says what it said, by its digest."""
     return bool(digest) and _digest(root, entry) == digest
 
 
-def _digest(root: str, entry: Entry) -> str:
+def _digest(root: str, entry: ListedFile) -> str:
     """The digest of a file as it is now; "" where it cannot be read."""
     now = hashlib.sha256()
     try:
@@ -76,7 +76,7 @@ class _Desk(NamedTuple):
     cache: Cache
     macros: macros.Macros
     with_macros: frozenset[str]
-    words: Words  # those that this worker has met
+    words: WordNormalizer  # those that this worker has met
     note: int  # a handle on the file that says what this worker is at
 
 
@@ -91,7 +91,7 @@ def _desk(job: Job) -> _Desk:
         Cache(job.cache_folder, job.config.cache_bytes),
         table,
         frozenset(language.name for language in languages if language.has_macros),
-        Words(),
+        WordNormalizer(),
         os.open(_note_of(job.scratch, os.getpid()), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC),
     )
 
@@ -115,7 +115,7 @@ def last_of(scratch: str, worker: int) -> str:
         return ""
 
 
-def learn(root: str, entries: list[Entry], largest: int) -> list[tuple[str, macros.Learned]]:
+def learn(root: str, entries: list[ListedFile], largest: int) -> list[tuple[str, macros.Learned]]:
     """The macros that some files define."""
     found = []
     for entry in entries:
@@ -126,19 +126,19 @@ def learn(root: str, entries: list[Entry], largest: int) -> list[tuple[str, macr
     return found
 
 
-def read(job: Job, entries: list[Entry]) -> list[Reading]:
+def read(job: Job, entries: list[ListedFile]) -> list[ExtractedFile]:
     """Reads files."""
     desk = _desk(job)
     return [_one(job, desk, entry) for entry in entries]
 
 
-def given_up(job: Job, entry: Entry, reason: str) -> Reading:
+def given_up(job: Job, entry: ListedFile, reason: str) -> ExtractedFile:
     """A file whose reading killed its worker, or would not end."""
     form = _desk(job).classifier.unread(entry.path, Skip.UNREADABLE, GIVEN_UP + reason)
     return _skipped(entry, form, _digest(job.root, entry))  # by which the next build knows it again
 
 
-def _one(job: Job, desk: _Desk, entry: Entry) -> Reading:
+def _one(job: Job, desk: _Desk, entry: ListedFile) -> ExtractedFile:
     with suppress(OSError):  # a full disk: it is only for a message
         os.pwrite(desk.note, os.fsencode(entry.path) + b"\0", 0)
     if entry.skip is not Skip.NONE:
@@ -157,7 +157,7 @@ def _one(job: Job, desk: _Desk, entry: Entry) -> Reading:
     return reading._replace(words=index.prepared(entry.path, text, facts, desk.words))
 
 
-def of_bytes(job: Job, entry: Entry, data: bytes) -> tuple[Reading, str]:
+def of_bytes(job: Job, entry: ListedFile, data: bytes) -> tuple[ExtractedFile, str]:
     """What a file's bytes say that are at hand, those of a revision for one, and their text; its words are left out."""
     desk = _desk(job)
     if entry.skip is not Skip.NONE:
@@ -165,7 +165,7 @@ def of_bytes(job: Job, entry: Entry, data: bytes) -> tuple[Reading, str]:
     return _parsed(job, desk, entry, data)[:2]
 
 
-def _parsed(job: Job, desk: _Desk, entry: Entry, data: bytes) -> tuple[Reading, str, FileFacts | None]:
+def _parsed(job: Job, desk: _Desk, entry: ListedFile, data: bytes) -> tuple[ExtractedFile, str, FileFacts | None]:
     """A file's reading, its text and its facts; the facts are None where it is not read as text."""
     digest = hashlib.sha256(data).hexdigest()
     form, text = desk.classifier.read_text(entry.path, data)
@@ -196,23 +196,23 @@ def _thirds(kept: bytes) -> tuple[bytes, bytes, bytes]:
     return kept[8 : 8 + size], kept[8 + size : 8 + size + flow], kept[8 + size + flow :]
 
 
-def kept(reading: Reading) -> bytes:
+def kept(reading: ExtractedFile) -> bytes:
     """A file's facts, flow and ends as one value of the cache."""
     sizes = struct.pack("<II", len(reading.packed), len(reading.flow))
     return sizes + reading.packed + reading.flow + reading.ends
 
 
 def _reading(
-    entry: Entry, form: Form, digest: str, facts: FileFacts, packed: bytes, flow: bytes, ends: bytes, key: bytes,
+    entry: ListedFile, form: Form, digest: str, facts: FileFacts, packed: bytes, flow: bytes, ends: bytes, key: bytes,
     cached: bool,
-) -> Reading:  # fmt: skip
+) -> ExtractedFile:  # fmt: skip
     tests = set(test_detection.places(facts, form.language, form.category, entry.path))
     symbols = tuple(
         (s.name, s.kind, n, s.line, s.declaration, s.col, s.public, s.key, n in tests)
         for n, s in enumerate(facts.symbols)
     )
     problems = sum(1 for finding in facts.findings if finding.by in ("reader", "syntax"))
-    return Reading(
+    return ExtractedFile(
         _file(entry, form, digest, facts.metrics.lines),
         packed,
         flow,
@@ -226,7 +226,7 @@ def _reading(
     )
 
 
-def _large(job: Job, desk: _Desk, entry: Entry) -> Reading:
+def _large(job: Job, desk: _Desk, entry: ListedFile) -> ExtractedFile:
     """A file too large to be parsed, read piece by piece for its digest and lines."""
     head = walk.read(job.root, entry, desk.classifier.largest)
     form = desk.classifier.form(entry.path, head, entry.size)
@@ -240,11 +240,11 @@ def _large(job: Job, desk: _Desk, entry: Entry) -> Reading:
     return reading._replace(file=reading.file._replace(lines=lines if form.skip is Skip.TOO_LARGE else 0))
 
 
-def _skipped(entry: Entry, form: Form, digest: str) -> Reading:
-    return Reading(_file(entry, form, digest, 0), b"", b"", b"", (), (), b"", 0, False)
+def _skipped(entry: ListedFile, form: Form, digest: str) -> ExtractedFile:
+    return ExtractedFile(_file(entry, form, digest, 0), b"", b"", b"", (), (), b"", 0, False)
 
 
-def _file(entry: Entry, form: Form, digest: str, lines: int) -> File:
+def _file(entry: ListedFile, form: Form, digest: str, lines: int) -> File:
     return File(
         entry.path, form.language, form.category, form.type, form.encoding, entry.size, lines, digest, form.skip,
         as_text(form.note), entry.changed, entry.altered, entry.inode,

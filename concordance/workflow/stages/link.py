@@ -17,12 +17,12 @@ from concordance.base.model import File, Flow, Import, Target
 from concordance.facts import codec
 from concordance.facts.codec import unpack_flow, unpack_imports
 from concordance.facts.links.rows import LinkedFile
-from concordance.facts.records import Before, Linkable
-from concordance.facts.write import Writer
-from concordance.link.cfamily.linker import CNames
-from concordance.link.cfamily.resident_tables import Kept, files_of
+from concordance.facts.records import Linkable, PreviousFile
+from concordance.facts.write import StoreWriter
+from concordance.link.cfamily.linker import CFamilyLinker
+from concordance.link.cfamily.resident_tables import CFamilyState, files_of
 from concordance.link.interface_digest import C_FAMILY
-from concordance.link.invalidation import MANY, SHARE, Again
+from concordance.link.invalidation import MANY, SHARE, Invalidation
 from concordance.link.linker import Linker
 from concordance.link.paths.tree import Tree
 from concordance.workflow.workers import forked, pool
@@ -43,7 +43,7 @@ class Linking:
     """Links the files of one repository."""
 
     root: str
-    writer: Writer
+    writer: StoreWriter
     jobs: int
     patience: float
     progress: Callable[[int, int], None]
@@ -52,7 +52,9 @@ class Linking:
     whole: bool = False  # whether all files were linked
     refiled: bool = False  # whether there are other files than before, or of other kinds
     rows: list[Linkable] | None = None  # the files as the last update left them; after this one, as they are
-    kept: Kept | None = None  # the tables of the C family as the last update left them; after this one, those it leaves
+    kept: CFamilyState | None = (
+        None  # the tables of the C family as the last update left them; after this one, those it leaves
+    )
 
     def all(self) -> None:
         """Links every file."""
@@ -81,7 +83,9 @@ class Linking:
         with forked.undisturbed():
             self._changed(before, settings, aside, kept)
 
-    def _changed(self, before: dict[str, Before], settings: set[str], aside: bool, kept: Kept | None) -> None:
+    def _changed(
+        self, before: dict[str, PreviousFile], settings: set[str], aside: bool, kept: CFamilyState | None
+    ) -> None:
         """`before` are the files that say something else to the linker, `aside`: imports may lead elsewhere."""
         writer, asked = self.writer, self.writer.asked
         tree = Tree(self.root, _ledger(writer), self.roots)
@@ -97,7 +101,7 @@ class Linking:
             self._include(linker, before, aimed)
         else:
             _hand(linker, before, kept)
-        again = Again(world, asked, before, writer.added, lambda: _c_names(linker))
+        again = Invalidation(world, asked, before, writer.added, lambda: _c_names(linker))
         numbers = again.find(aimed)
         gone = [had.id for had in before.values() if had.path not in world.number or not _size(linker, had.path)]
         lost = self._move(linker, before)
@@ -111,7 +115,7 @@ class Linking:
         of_c = any(had.language in C_FAMILY for had in before.values())
         self.kept = _kept(linker) or (kept if not aside and not of_c else None)
 
-    def _is_same(self, had: Before) -> bool:
+    def _is_same(self, had: PreviousFile) -> bool:
         """Whether a file that was read again says the same to the linker."""
         asked = self.writer.asked
         row = asked.row(had.id)
@@ -128,7 +132,7 @@ class Linking:
                 return True
         return bool(self.writer.added)
 
-    def _lead(self, linker: Linker, before: dict[str, Before]) -> None:
+    def _lead(self, linker: Linker, before: dict[str, PreviousFile]) -> None:
         """Tells where the imports lead of files that import what they did: there where they led."""
         world, asked = linker.world, self.writer.asked
         for path, had in before.items():
@@ -150,7 +154,7 @@ class Linking:
                 found[number] = asked.links(row.id).imports
         return found
 
-    def _include(self, linker: Linker, before: dict[str, Before], aimed: Mapping[int, object]) -> None:
+    def _include(self, linker: Linker, before: dict[str, PreviousFile], aimed: Mapping[int, object]) -> None:
         """Tells what files of the C family include, as far as that is as it was."""
         world = linker.world
         number = {row.base: number for number, row in enumerate(world.files)}
@@ -161,7 +165,7 @@ class Linking:
             if file in of_id and of_id[file] not in aimed and None not in numbers:
                 world.included[of_id[file]] = [one for one in numbers if one is not None]
 
-    def _move(self, linker: Linker, before: dict[str, Before]) -> set[int]:
+    def _move(self, linker: Linker, before: dict[str, PreviousFile]) -> set[int]:
         """Notes which ids are others now; gives those that are gone."""
         lost: set[int] = set()
         for path, had in before.items():
@@ -189,7 +193,7 @@ class Linking:
             return
         for done, result in enumerate(pool.here(linker.link, numbers, self.patience)):
             self.progress(done, len(numbers))
-            if isinstance(result, pool.Failed):
+            if isinstance(result, pool.FailedItem):
                 self._failed(files[result.item], result.reason)
             else:
                 yield result
@@ -212,7 +216,7 @@ class Linking:
         batches = pool.batches(wanted, lambda number: files[number].size, BATCH_BYTES)
         done = 0
         for result in forked.each(linker, link, batches, self.jobs, self.patience):
-            if isinstance(result, pool.Failed):
+            if isinstance(result, pool.FailedItem):
                 self._failed(files[result.item], result.reason)
                 continue
             done += len(result)
@@ -220,7 +224,7 @@ class Linking:
             yield from result
 
 
-def _ledger(writer: Writer) -> Iterator[File]:
+def _ledger(writer: StoreWriter) -> Iterator[File]:
     """The files, which are read when the first is asked for."""
     yield from writer.ledger()
 
@@ -235,7 +239,7 @@ def _unmoved(imports: Iterable[Import]) -> tuple[Import, ...]:
     return tuple(row._replace(line=0, col=0) for row in imports)
 
 
-def _hand(linker: Linker, before: dict[str, Before], kept: Kept) -> None:
+def _hand(linker: Linker, before: dict[str, PreviousFile], kept: CFamilyState) -> None:
     """Hands the C family's tables to the linker, which brings them up to date."""
     world = linker.world
     read = {world.number[path]: had for path, had in before.items() if had.language in C_FAMILY}
@@ -247,17 +251,17 @@ def _hand(linker: Linker, before: dict[str, Before], kept: Kept) -> None:
     world.kept = kept, was
 
 
-def _kept(linker: Linker) -> Kept | None:
+def _kept(linker: Linker) -> CFamilyState | None:
     """The C family's tables, where they were made, to be kept: the files' flows are not kept with them."""
     for names in linker.made():
-        if isinstance(names, CNames):
+        if isinstance(names, CFamilyLinker):
             del names.table.world
             return names.kept
     return None
 
 
-def _c_names(linker: Linker) -> CNames:
-    return cast(CNames, linker.names("cpp"))
+def _c_names(linker: Linker) -> CFamilyLinker:
+    return cast(CFamilyLinker, linker.names("cpp"))
 
 
 def _size(linker: Linker, path: str) -> int:

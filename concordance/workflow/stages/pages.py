@@ -20,25 +20,25 @@ from concordance.base.blocks import Page, Ref, To
 from concordance.base.config import Book, Config, of_site
 from concordance.base.confined_folder import ConfinedFolder
 from concordance.base.errors import BookFailed, NoPermission, UserError
-from concordance.base.model import Entry
+from concordance.base.model import ListedFile
 from concordance.collect.own_output import MANIFEST
 from concordance.facts import code_versions
-from concordance.facts.page_reads import Made, PageNotes, Subject, packed
+from concordance.facts.page_reads import PageNotes, PageRecord, Subject, packed
 from concordance.facts.read import Facts
 from concordance.query.folders import folders
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.refresh import renew
-from concordance.query.index.updates.stale_pages import Chooser
+from concordance.query.index.updates.stale_pages import StalePages
 from concordance.query.pages import ABOUT, PAGES
 from concordance.query.sections.structure import plain_files
 from concordance.render import claims, manifest, output_folder
 from concordance.render.addresses import Addresses, claims_of
-from concordance.render.folder_listing import Shelf
+from concordance.render.folder_listing import BookFolder
 from concordance.render.formats import markdown
-from concordance.render.manifest import Written
-from concordance.render.page_sink import Sink, Untouched
+from concordance.render.manifest import ManifestPage
+from concordance.render.page_sink import DryRunSink, PageSink
 from concordance.render.summary import BookSummary
-from concordance.workflow.resident import Known, Memory
+from concordance.workflow.resident import BookState, ResidentState
 from concordance.workflow.workers import forked, pool
 
 OF_A_PAGE = " of a page"  # ends the kind of a page that is about a page
@@ -55,8 +55,8 @@ class _Desk:
     index: Index
     addresses: Addresses
     out: str
-    before: dict[str, Written]
-    sink: Sink
+    before: dict[str, ManifestPage]
+    sink: PageSink
     mark: str = ""  # behind the kind of each page
     goes_on: bool = False  # whether the index is that of the last run, and knows of the whole what pages ask
     opened_by: int = field(default_factory=os.getpid)  # the process that opened the store
@@ -66,7 +66,7 @@ class _Done(NamedTuple):
     """What was made of one subject: its pages, and whether the file of each changed."""
 
     subject: Subject
-    rows: list[tuple[Written, bool]]
+    rows: list[tuple[ManifestPage, bool]]
     slots: set[int]  # what was read for it
 
 
@@ -85,7 +85,7 @@ def _subject(desk: _Desk, kind: str, subject: str) -> _Done:
         return _Done((kind, subject), [_write(desk, page, kind) for page in pages], slots)
 
 
-def _write(desk: _Desk, page: Page, kind: str) -> tuple[Written, bool]:
+def _write(desk: _Desk, page: Page, kind: str) -> tuple[ManifestPage, bool]:
     rendered = markdown.render(page, desk.addresses)
     path = desk.addresses.page(page.ref)
     data = rendered.text.encode("utf-8", "backslashreplace")
@@ -93,7 +93,7 @@ def _write(desk: _Desk, page: Page, kind: str) -> tuple[Written, bool]:
     file = desk.index.files.get(page.ref.path)
     inputs = file.digest if file is not None else ""
     checksum = manifest.digest(beside) if beside else ""
-    row = Written(path, kind + desk.mark, manifest.digest(data), len(data), len(rendered.claims), checksum, inputs)
+    row = ManifestPage(path, kind + desk.mark, manifest.digest(data), len(data), len(rendered.claims), checksum, inputs)
     changed = desk.sink.put(path, data)
     if beside:
         changed |= desk.sink.put(claims_of(path), beside)
@@ -111,11 +111,11 @@ def _said(index: Index, path: str, first: int, last: int) -> str:
 
 def write(
     root: str, folder: str, out: str, book: Book, config: Config, progress: Callable[[int, int], None],
-    passed: Mapping[str, int], only_compared: bool = False, memory: Memory | None = None,
+    passed: Mapping[str, int], only_compared: bool = False, memory: ResidentState | None = None,
 ) -> BookSummary:  # fmt: skip
     """Writes the whole book; nothing where it is as it would be, or where that is only to be found out. `memory` is
     what the last run of this process knew of the repository, and will be what this one does."""
-    memory = memory or Memory(lasts=False)
+    memory = memory or ResidentState(lasts=False)
     with _told_why(out), forked.undisturbed(), memory.used():
         known = memory.books[out] = _known(root, folder, out, book, memory.books.get(out))
         known.index.passed = passed
@@ -137,7 +137,7 @@ def _leave_front(index: Index, folder: str, book: Book) -> None:
             plugins.load("concordance.serve", "desk").leave_front(index, folder)
 
 
-def _known(root: str, folder: str, out: str, book: Book, before: Known | None) -> Known:
+def _known(root: str, folder: str, out: str, book: Book, before: BookState | None) -> BookState:
     """What is known of a book, by the store as it is now: what the last run knew, where it can go on."""
     facts = Facts(folder)
     if before is not None:
@@ -146,7 +146,7 @@ def _known(root: str, folder: str, out: str, book: Book, before: Known | None) -
             return before
     index = Index(facts, root, book)
     if before is None:
-        return Known(index, PageNotes(folder, out), Shelf(out))
+        return BookState(index, PageNotes(folder, out), BookFolder(out))
     before.index.facts.close()
     before.index.__dict__.clear()  # what it holds leads back to it, and would wait for the collector
     before.index = index
@@ -158,7 +158,10 @@ def write_generated(
     only_compared: bool = False,
 ) -> BookSummary:  # fmt: skip
     """Writes the pages of a book's own pages, which their own store knows."""
-    with _told_why(out), closing(Known(Index(Facts(folder), root, book), PageNotes(folder, out), Shelf(out))) as known:
+    with (
+        _told_why(out),
+        closing(BookState(Index(Facts(folder), root, book), PageNotes(folder, out), BookFolder(out))) as known,
+    ):
         known.index.of_pages = True
         listed = known.shelf.read().pages
         own = frozenset(page for page, row in listed.items() if not row.kind.endswith(OF_A_PAGE))
@@ -167,7 +170,7 @@ def write_generated(
             return _Level(confined, book, config, True, only_compared, True).write(known, addresses, progress)
 
 
-def own_entries(root: str, out: str) -> list[Entry]:
+def own_entries(root: str, out: str) -> list[ListedFile]:
     """The pages of a book as files of its repository; none that are themselves of pages."""
     inside = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
     if inside.split("/")[0] == "..":
@@ -178,7 +181,7 @@ def own_entries(root: str, out: str) -> list[Entry]:
         if not row.kind.endswith(OF_A_PAGE) and not f"{page}/".startswith(f"{inside}/"):
             stat = os.lstat(os.path.join(out, page))
             path, times = f"{inside}/{page}", (stat.st_mtime_ns, stat.st_ctime_ns)
-            found.append(Entry(path, stat.st_size, times[0], altered=times[1], inode=stat.st_ino & (1 << 63) - 1))
+            found.append(ListedFile(path, stat.st_size, times[0], altered=times[1], inode=stat.st_ino & (1 << 63) - 1))
     return sorted(found, key=lambda entry: os.fsencode(entry.path))
 
 
@@ -234,7 +237,7 @@ class _Level:
     only_compared: bool
     whole: bool  # whether all pages are looked at
 
-    def write(self, known: Known, addresses: Addresses, progress: Callable[[int, int], None]) -> BookSummary:
+    def write(self, known: BookState, addresses: Addresses, progress: Callable[[int, int], None]) -> BookSummary:
         """Writes what is not as it would be."""
         out, summary = self.folder.path, BookSummary(self.folder.path)
         index, shelf = known.index, known.shelf
@@ -242,9 +245,9 @@ class _Level:
         before = {page: row for page, row in listed.items() if row.kind.endswith(OF_A_PAGE) == self.generated}
         others = {p: row for p, row in listed.items() if p not in before} if self.book.generated else {}
         settled = not unfinished and len(before) + len(others) == len(listed)
-        sink = Untouched(self.folder, listed) if self.only_compared else Sink(self.folder, listed)
+        sink = DryRunSink(self.folder, listed) if self.only_compared else PageSink(self.folder, listed)
         made_of, mark = self._made_of(index, addresses), shelf.mark(before.values()) if sound else ""
-        chooser = Chooser(index, known.notes, made_of, mark, self.generated)
+        chooser = StalePages(index, known.notes, made_of, mark, self.generated)
         astray = sink.astray(before) if shelf.is_due(self.whole) else []
         sink.tidy()  # a run may have been killed before it had noted that it began
         if settled and before and not astray and chooser.is_current:
@@ -254,9 +257,9 @@ class _Level:
         work = choice.work
         taken = manifest.collisions(out, _planned(addresses, work), listed)
         if taken:
-            raise manifest.Taken(out, taken)
+            raise manifest.PathTaken(out, taken)
         desk = _Desk(index, addresses, out, listed, sink, OF_A_PAGE if self.generated else "", known.goes_on)
-        made: dict[Subject, Made] = {}
+        made: dict[Subject, PageRecord] = {}
         rows = [row for page, row in before.items() if not choice.anew and page not in choice.replaced]
         rows += _made(desk, work, self.config, progress, summary, made)
         names = {row.page for row in rows}
@@ -277,7 +280,7 @@ class _Level:
                 chooser.note(choice, made, mark)
         return summary
 
-    def _work(self, known: Known, addresses: Addresses, others: Collection[str]) -> dict[Subject, int]:
+    def _work(self, known: BookState, addresses: Addresses, others: Collection[str]) -> dict[Subject, int]:
         """What is to be made: of pages' pages, those that no page of the repository itself takes the place of."""
         kinds = OF_PAGES if self.generated else plugins.names(PAGES)
         lists = [(kind, _subjects(kind, known.index)) for kind in plugins.names(PAGES) if kind in kinds]
@@ -311,13 +314,13 @@ def _look_around(index: Index, work: list[tuple[str, str]]) -> None:
                 next(plugins.load(PAGES, kind).pages(index, subject), None)
 
 
-def look_ahead(known: Known) -> None:
+def look_ahead(known: BookState) -> None:
     """Works out what the pages of the next update will ask of the whole, while nobody waits for it."""
     index = known.index
     _look_around(index, [(kind, subject) for kind in plugins.names(PAGES) for subject in _subjects(kind, index)])
 
 
-def _counted(summary: BookSummary, rows: list[Written]) -> BookSummary:
+def _counted(summary: BookSummary, rows: list[ManifestPage]) -> BookSummary:
     summary.pages, summary.bytes = len(rows), sum(row.size for row in rows)
     summary.claims = sum(row.claims for row in rows)
     summary.written = len(summary.changed)
@@ -339,10 +342,10 @@ def _planned(addresses: Addresses, work: list[tuple[str, str]]) -> Iterator[str]
 
 def _made(
     desk: _Desk, work: list[tuple[str, str]], config: Config, progress: Callable[[int, int], None],
-    summary: BookSummary, made: dict[Subject, Made],
-) -> list[Written]:  # fmt: skip
+    summary: BookSummary, made: dict[Subject, PageRecord],
+) -> list[ManifestPage]:  # fmt: skip
     """Makes pages; `made` is told what was read for each subject."""
-    rows: list[Written] = []
+    rows: list[ManifestPage] = []
     if len(work) > FEW:
         if not desk.goes_on:
             _look_around(desk.index, work)
@@ -351,14 +354,14 @@ def _made(
     else:
         results = pool.here(partial(_subject_of, desk), work, config.patience)
     for result in results:
-        if isinstance(result, pool.Failed):
+        if isinstance(result, pool.FailedItem):
             summary.failed.append((f"{result.item[0]} {result.item[1]}", result.reason))
             continue
         for subject, pages, slots in result:
             summary.made += len(pages)
             rows += [row for row, _ in pages]
             summary.changed += [row.page for row, changed in pages if changed]
-            made[subject] = Made(packed(slots), tuple(row.page for row, _ in pages))
+            made[subject] = PageRecord(packed(slots), tuple(row.page for row, _ in pages))
         progress(len(rows), max(len(rows), len(work)))
     return rows
 

@@ -16,8 +16,8 @@ from concordance.base.model import Category, unpacked
 from concordance.extract.test_detection import WHOLE
 from concordance.facts import codec
 from concordance.facts.links import graph
-from concordance.facts.links.graph import Pair, Way
-from concordance.facts.write import Writer
+from concordance.facts.links.graph import EdgeKind, Pair
+from concordance.facts.write import StoreWriter
 from concordance.link.implicit_runs import BY_FILE
 from concordance.passes import clusters, cycles, layers, rank, test_reach
 from concordance.workflow.workers.forked import undisturbed
@@ -34,27 +34,27 @@ class _File(NamedTuple):
     category: str
 
 
-def run(writer: Writer, bridges: Collection[int]) -> None:
+def run(writer: StoreWriter, bridges: Collection[int]) -> None:
     """All analyses; `bridges` are the edges by which languages run one another."""
     with undisturbed():
         _run(writer, bridges)
 
 
-def _run(writer: Writer, bridges: Collection[int]) -> None:
+def _run(writer: StoreWriter, bridges: Collection[int]) -> None:
     edges, loads = writer.asked.led()
     whole = graph.joined(edges, writer.top)
     files = _files(writer)
     # How near files are to one another is said by what they use themselves.
-    pairs = sorted(graph.Graph(whole).files([file.base for file in files]))
+    pairs = sorted(graph.LinkGraph(whole).files([file.base for file in files]))
     whole = graph.patched(whole, (), list(bridges), writer.top)
-    walked = graph.Graph(whole)
+    walked = graph.LinkGraph(whole)
     writer.put_pass("graph", whole)
     writer.put_pass("pairs", graph.packed_pairs(pairs))
     _put_files(writer, files, pairs, loads)
     _put_tests(writer, files, walked)
 
 
-def update(writer: Writer, refiled: bool, gone: Collection[int], come: Collection[int]) -> None:
+def update(writer: StoreWriter, refiled: bool, gone: Collection[int], come: Collection[int]) -> None:
     """Those analyses whose answers an update may have changed; `refiled`: there are other files, or of other kinds;
     `gone` and `come` are edges by which languages run one another.
 
@@ -63,7 +63,7 @@ def update(writer: Writer, refiled: bool, gone: Collection[int], come: Collectio
         _update(writer, refiled, list(gone), list(come))
 
 
-def _update(writer: Writer, refiled: bool, gone: list[int], come: list[int]) -> None:
+def _update(writer: StoreWriter, refiled: bool, gone: list[int], come: list[int]) -> None:
     changed = [(old, new) for old, new in writer.led if (old.edges, old.loads) != (new.edges, new.loads)]
     moved = writer.moved
     if not changed and not refiled and not moved and not writer.retested and not gone and not come:
@@ -82,12 +82,12 @@ def _update(writer: Writer, refiled: bool, gone: list[int], come: list[int]) -> 
         _move_files(writer)
     was, now = (Counter(one for one in some if graph.is_run(one)) for some in (gone, come))
     if refiled or writer.retested or Counter({graph.moved_edge(one, moved): n for one, n in was.items()}) != now:
-        _put_tests(writer, _files(writer), graph.Graph(whole))
+        _put_tests(writer, _files(writer), graph.LinkGraph(whole))
     elif moved:
         writer.put_pass("tests", codec.moved_tested(writer.asked.passed("tests"), moved))
 
 
-def _files(writer: Writer) -> list[_File]:
+def _files(writer: StoreWriter) -> list[_File]:
     return [_File(*row) for row in writer.bases()]
 
 
@@ -99,7 +99,7 @@ def _moved(column: bytes, moved: Mapping[int, int]) -> list[int]:
     return [moved.get(one, one) for one in unpacked(column)]
 
 
-def _pairs(writer: Writer, gone: Sequence[int], come: Sequence[int]) -> tuple[bytes, bool]:
+def _pairs(writer: StoreWriter, gone: Sequence[int], come: Sequence[int]) -> tuple[bytes, bool]:
     """How much each file uses each now, and whether that is another order of magnitude for any of them."""
     moved, read = writer.moved, {had.base for had in writer.before.values()}
     delta: Counter[tuple[int, int]] = Counter()
@@ -122,7 +122,9 @@ def _pairs(writer: Writer, gone: Sequence[int], come: Sequence[int]) -> tuple[by
     return had.packed(), other
 
 
-def _put_files(writer: Writer, by_base: Sequence[_File], pairs: Sequence[Pair], loads: Mapping[int, bytes]) -> None:
+def _put_files(
+    writer: StoreWriter, by_base: Sequence[_File], pairs: Sequence[Pair], loads: Mapping[int, bytes]
+) -> None:
     """The analyses that know files alone."""
     needs = graph.unpacked_loads(loads)
     writer.put_pass("loads", graph.packed_pairs(needs))
@@ -138,7 +140,7 @@ def _put_files(writer: Writer, by_base: Sequence[_File], pairs: Sequence[Pair], 
     writer.put_pass("clusters", codec.encoded(rows))
 
 
-def _move_files(writer: Writer) -> None:
+def _move_files(writer: StoreWriter) -> None:
     """Puts the ids that files have now in place of those that they had."""
     asked, new = writer.asked.passed, writer.moved
     writer.put_pass("loads", graph.moved_pairs(asked("loads"), new))
@@ -151,7 +153,9 @@ def _move_files(writer: Writer) -> None:
     writer.put_pass("clusters", codec.encoded(rows))
 
 
-def _put_order(writer: Writer, files: Sequence[_File], used: Sequence[Pair], needs: Sequence[tuple[int, int]]) -> None:
+def _put_order(
+    writer: StoreWriter, files: Sequence[_File], used: Sequence[Pair], needs: Sequence[tuple[int, int]]
+) -> None:
     """Cycles and layers: what a file needs is what it loads, or what it uses where files see one another unnamed."""
     count = len(files)
     rings = [one for one in cycles.components(count, needs) if len(one) > 1]
@@ -164,7 +168,7 @@ def _put_order(writer: Writer, files: Sequence[_File], used: Sequence[Pair], nee
     writer.put_pass("layers", codec.encoded({file.base: one for file, one in zip(files, found, strict=True)}))
 
 
-def _put_tests(writer: Writer, by_base: Sequence[_File], walked: graph.Graph) -> None:
+def _put_tests(writer: StoreWriter, by_base: Sequence[_File], walked: graph.LinkGraph) -> None:
     """The tests of each file: of symbols that are tests, and of files that as a whole are one."""
     files = sorted(by_base, key=lambda file: file.path)
     number = {file.base: place for place, file in enumerate(files)}
@@ -173,7 +177,7 @@ def _put_tests(writer: Writer, by_base: Sequence[_File], walked: graph.Graph) ->
     bases = sorted(number)
     for base, end in zip(bases, [*bases[1:], writer.top], strict=False):
         owner[base:end] = array("I", [number[base] + 1]) * (end - base)
-    leads = walked.forward(Way.LOADS)
+    leads = walked.forward(EdgeKind.LOADS)
     ids = sorted(tests, key=lambda one: (owner[one], one))
     ids += _whole(files, owner, walked, leads)
     runs = array("I", bytes(4 * writer.top))
@@ -184,11 +188,13 @@ def _put_tests(writer: Writer, by_base: Sequence[_File], walked: graph.Graph) ->
     writer.put_pass("tests", codec.packed_tested(rows))
 
 
-def _whole(files: Sequence[_File], owner: Sequence[int], walked: graph.Graph, leads: dict[int, list[int]]) -> list[int]:
+def _whole(
+    files: Sequence[_File], owner: Sequence[int], walked: graph.LinkGraph, leads: dict[int, list[int]]
+) -> list[int]:
     """The files that as a whole are tests; `leads` is told whom each leads to when it is loaded."""
     found = [file.base for file in files if file.language in WHOLE and file.category == Category.TEST]
     whole = set(found)
-    for target, user in walked.by_way(Way.LOADS) if whole else ():
+    for target, user in walked.by_way(EdgeKind.LOADS) if whole else ():
         base = files[owner[user] - 1].base
         if base in whole:
             leads.setdefault(base, []).append(target)

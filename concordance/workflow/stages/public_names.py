@@ -11,9 +11,17 @@ import re
 from collections.abc import Iterable, Sequence
 
 from concordance.base.model import Category
-from concordance.facts.codec import PUBLIC, FileNames, Public, packed_names, unpack_flow
-from concordance.facts.write import Writer
-from concordance.link.python.exports import Offered, Said, documented, is_text, offered, packed_said, said_from
+from concordance.facts.codec import PUBLIC, FileNames, PublicName, packed_names, unpack_flow
+from concordance.facts.write import StoreWriter
+from concordance.link.python.exports import (
+    ExportedNames,
+    ModuleExports,
+    documented,
+    is_text,
+    offered,
+    packed_said,
+    said_from,
+)
 from concordance.passes.public_names import around, public_names
 
 SAID = "offered"  # the name in the store of what public names are found by
@@ -26,15 +34,15 @@ _PROJECTS = frozenset(("setup.py", "setup.cfg", "pyproject.toml"))
 _INIT = re.compile(r"(?:^|/)__init__\.\w+$")
 
 
-def run(writer: Writer) -> None:
+def run(writer: StoreWriter) -> None:
     """Finds them of all files."""
     files = writer.bases()
-    found = Said({}, {}, [], [])
+    found = ModuleExports({}, {}, [], [])
     _look(writer, ((identity, path, language) for _, identity, path, language, _ in files), found)
     _put(writer, found._replace(aside=_aside(files), roots=_roots(files)))
 
 
-def update(writer: Writer, refiled: bool) -> None:
+def update(writer: StoreWriter, refiled: bool) -> None:
     """Finds them anew where an update has changed what they are found by; `refiled`: there are other files."""
     again = {had.id for had in writer.before.values()} | writer.relinked
     if not refiled and not any(_language(writer, identity) in _SPEAKING for identity in again):
@@ -52,12 +60,12 @@ def update(writer: Writer, refiled: bool) -> None:
         _put(writer, found)
 
 
-def _language(writer: Writer, identity: int) -> str:
+def _language(writer: StoreWriter, identity: int) -> str:
     row = writer.asked.row(identity)
     return row.language if row is not None else ""
 
 
-def _look(writer: Writer, rows: Iterable[tuple[int, str, str]], found: Said) -> None:
+def _look(writer: StoreWriter, rows: Iterable[tuple[int, str, str]], found: ModuleExports) -> None:
     """Notes what some files say now."""
     asked = writer.asked
     for identity, path, language in rows:
@@ -65,7 +73,7 @@ def _look(writer: Writer, rows: Iterable[tuple[int, str, str]], found: Said) -> 
             continue  # a name in no encoding is nobody's to import
         if language in _CODE:
             flow = asked.flow(identity)
-            found.modules[path] = offered(unpack_flow(flow), asked.links(identity).imports) if flow else Offered()
+            found.modules[path] = offered(unpack_flow(flow), asked.links(identity).imports) if flow else ExportedNames()
         elif language in _DOCUMENTS:
             outline = asked.outline(identity)
             names = documented(outline.symbols, outline.imports)
@@ -73,13 +81,13 @@ def _look(writer: Writer, rows: Iterable[tuple[int, str, str]], found: Said) -> 
                 found.documents[path] = names
 
 
-def _put(writer: Writer, found: Said) -> None:
+def _put(writer: StoreWriter, found: ModuleExports) -> None:
     writer.put_pass(SAID, packed_said(found))
     rows = {path: FileNames(names, list(found.modules[path].classes)) for path, names in named(found).items()}
     writer.put_pass(PUBLIC, packed_names(rows))
 
 
-def named(found: Said, by_documents: bool = True) -> dict[str, dict[str, Public]]:
+def named(found: ModuleExports, by_documents: bool = True) -> dict[str, dict[str, PublicName]]:
     """The public names of what each file defines, of what all say; or of what the code alone says."""
     documents = sorted(found.documents) if by_documents else []
     names = [(path, *name) for path in documents for name in found.documents[path]]

@@ -1,7 +1,7 @@
 """Follows a repository on the disk: waits until something changed and is calm again, and says what.
 
-In: a folder, and the folder of its book, in which our own writing is no change. Out: `Changes`, the paths that may have
-changed, or that the whole must be looked at. Folders are followed one by one, without what is in links, what git
+In: a folder, and the folder of its book, in which our own writing is no change. Out: `FileChanges`, the paths that may
+have changed, or that the whole must be looked at. Folders are followed one by one, without what is in links, what git
 ignores and git's own: a recursive watch would follow links out of the repository and pay for every object that git
 writes. Notifications say when to look, and what is looked at is the disk, so one too many does no harm; for one that
 the system lost there is `whole`, which follows every large burst, and a last look when all is calm.
@@ -29,24 +29,24 @@ _TRIES = 5
 _MOST_REFS = 1000  # folders of branches' names that are followed
 
 
-class Changes(NamedTuple):
+class FileChanges(NamedTuple):
     """What may have changed since the last time."""
 
     paths: frozenset[str] = frozenset()
     whole: bool = False  # whether there may be more than the paths
 
 
-class Follower(Protocol):
+class FileWatcher(Protocol):
     """What waits for changes."""
 
-    def changes(self, seconds: float) -> Changes:
+    def changes(self, seconds: float) -> FileChanges:
         """Waits for changes, but no longer than this; then there are none."""
 
     def close(self) -> None:
         """Ends it."""
 
 
-class Notified:
+class NotifyingWatcher:
     """Follows by the system's notifications; OSError where it has none, or none left."""
 
     def __init__(self, root: str, out: str) -> None:
@@ -70,11 +70,11 @@ class Notified:
                 continue
         raise OSError("its folders come and go too fast")
 
-    def changes(self, seconds: float) -> Changes:
+    def changes(self, seconds: float) -> FileChanges:
         """Waits for changes, until they end or have lasted for long."""
         seen = self._wait(seconds)
         if not seen:
-            return Changes()
+            return FileChanges()
         began, busy = time.monotonic(), self._is_git_at_work()
         while time.monotonic() - began < (GIT_PATIENCE if busy else PATIENCE) and (busy or len(seen) > BURST):
             more = self._wait(CALM)
@@ -102,7 +102,7 @@ class Notified:
             return False
         return time.time() - since < GIT_PATIENCE if since else False
 
-    def _meant(self, seen: Iterable[tuple[int, str]]) -> Changes:
+    def _meant(self, seen: Iterable[tuple[int, str]]) -> FileChanges:
         """Which paths of the repository notifications are about."""
         paths, whole, anew = set(), False, False
         start = os.path.join(self.root, "")
@@ -120,7 +120,7 @@ class Notified:
                     anew = anew or name.rpartition("/")[2] == ".gitignore"
         if anew:
             self._again(())
-        return Changes(frozenset(paths), whole or anew or len(paths) > BURST)
+        return FileChanges(frozenset(paths), whole or anew or len(paths) > BURST)
 
     def _in_git(self, path: str) -> str | None:
         """The name of a file of git's own, from its folder."""
@@ -159,7 +159,7 @@ class Notified:
         self._notify.close()
 
 
-class Polled:
+class PollingWatcher:
     """Follows by looking again and again, where the system does not notify."""
 
     def __init__(self, look: Callable[[], object]) -> None:
@@ -171,7 +171,7 @@ class Polled:
         began = time.monotonic()
         return self._look(), time.monotonic() - began
 
-    def changes(self, seconds: float) -> Changes:
+    def changes(self, seconds: float) -> FileChanges:
         """Waits for changes, until they end or have lasted for long."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -179,8 +179,8 @@ class Polled:
             now, self._cost = self._timed()
             if now != self._last:
                 self._settle(now)
-                return Changes(whole=True)
-        return Changes()
+                return FileChanges(whole=True)
+        return FileChanges()
 
     def _settle(self, now: object) -> None:
         latest = time.monotonic() + PATIENCE

@@ -14,11 +14,11 @@ from functools import partial
 from concordance.base.config import Book, of_site
 from concordance.query.answers import Row
 from concordance.query.index.repository import Index
-from concordance.serve.reader import Desk
+from concordance.serve.reader import StoreReader
 from concordance.serve.reader_pool import End
 from concordance.workflow import builds, show
 from concordance.workflow.store_location import store_path
-from concordance.workflow.watch.watch import Current, Watch
+from concordance.workflow.watch.watch import CurrentBook, Watch
 
 
 def wishes_of(root: str) -> Book:
@@ -30,7 +30,7 @@ def read(root: str, live: bool, end: End) -> None:
     """A reader."""
     os.chdir(root)  # paths in questions are the repository's, wherever the server was started
     more: dict[str, Callable[[Index, str], list[Row]]] = {"show": partial(_shown, root)}
-    Desk(root, store_path(root), partial(wishes_of, root), more, live).serve(end)
+    StoreReader(root, store_path(root), partial(wishes_of, root), more, live).serve(end)
 
 
 def _shown(root: str, index: Index, asked: str) -> list[Row]:
@@ -51,6 +51,6 @@ def keep_current(root: str, watch: bool, say: Callable[[str], None]) -> None:
             say(word)
 
     if watch:
-        Watch(Current(root, None, None, None, progress), False, lambda update: None).run()
+        Watch(CurrentBook(root, None, None, None, progress), False, lambda update: None).run()
     else:
         builds.build(root, None, progress)

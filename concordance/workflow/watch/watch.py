@@ -1,7 +1,7 @@
 """Keeps a repository's store and book current for as long as somebody works on it.
 
 In: a repository, and what is to be told. Out: an `Update` each time that something changed. What is worth keeping from
-one update to the next is kept by `Current`: the list of files, so that after an edit not every file is looked at to
+one update to the next is kept by `CurrentBook`: the list of files, so that after an edit not every file is looked at to
 find the one that changed, and what is known of the store and the book (`memory`). Errors are told and the work goes on:
 with the next change, or after a while, all is looked at again. It ends when it is interrupted, or when the repository
 is gone.
@@ -18,13 +18,13 @@ from dataclasses import dataclass
 
 from concordance.base.config import Book
 from concordance.base.errors import ConcordanceError, NotARepository
-from concordance.base.progress import Progress, Summary
+from concordance.base.progress import BuildSummary, Progress
 from concordance.collect import history, relist, walk
 from concordance.render.summary import BookSummary
 from concordance.workflow import builds
-from concordance.workflow.resident import Memory
+from concordance.workflow.resident import ResidentState
 from concordance.workflow.stages import pages
-from concordance.workflow.watch.file_watcher import POLL, Changes, Follower, Notified, Polled
+from concordance.workflow.watch.file_watcher import POLL, FileChanges, FileWatcher, NotifyingWatcher, PollingWatcher
 from concordance.workflow.workers import forked
 
 AFTERWARDS = 5.0  # seconds after an update, when all is calm: a last look, for what the system did not notify of
@@ -41,7 +41,7 @@ Tell = Callable[["Update"], None]
 class Update:
     """What one update did."""
 
-    summary: Summary
+    summary: BuildSummary
     book: BookSummary
     seconds: float
     is_first: bool
@@ -57,7 +57,7 @@ def as_row(update: Update) -> dict[str, object]:
     }  # fmt: skip
 
 
-class Current:
+class CurrentBook:
     """A repository whose store and book are brought up to date, again and again."""
 
     def __init__(
@@ -67,7 +67,7 @@ class Current:
         book, and the store alone is kept current."""
         self.root, self.out, self.wishes, self.jobs, self.progress = root, out, wishes, jobs, progress
         self._walked: walk.Walked | None = None
-        self._memory = Memory()
+        self._memory = ResidentState()
         self._head = ""
         self._written = ""  # the folder that the last book was written into
         self._updates = 0
@@ -96,7 +96,7 @@ class Current:
         self._updates += 1
         return Update(summary, book, time.perf_counter() - began, self._updates == 1)
 
-    def _made(self, walked: walk.Walked) -> tuple[Summary, BookSummary]:
+    def _made(self, walked: walk.Walked) -> tuple[BuildSummary, BookSummary]:
         if self.wishes is None:
             summary = builds.build(self.root, self.jobs, self.progress, walked, self._memory)
             return summary, BookSummary(self.folder())
@@ -142,11 +142,11 @@ def _in_book(walked: walk.Walked, paths: Collection[str]) -> bool:
 class Watch:
     """Follows a repository, and brings it up to date whenever something changed."""
 
-    def __init__(self, current: Current, poll: bool, tell: Tell) -> None:
+    def __init__(self, current: CurrentBook, poll: bool, tell: Tell) -> None:
         """With `poll` the system is not asked for notifications: those of a drive in a network do not come."""
         self.current, self.tell = current, tell
         self._said = ""  # the last failure: the same is said once
-        self._follower: Follower | None = None
+        self._follower: FileWatcher | None = None
         if not poll:
             self._follower = self._notified()
 
@@ -154,18 +154,18 @@ class Watch:
         """Goes on until it is interrupted."""
         if not os.path.isdir(self.current.root):
             walk.walked(self.current.root)  # says what is wrong with it
-        changes = Changes(whole=True)
+        changes = FileChanges(whole=True)
         try:
             while True:
                 waiting = self._updated(changes)
                 changes = self._next(waiting)
                 if waiting != IDLE and not changes.paths:
-                    changes = Changes(whole=True)
+                    changes = FileChanges(whole=True)
         finally:
             if self._follower is not None:
                 self._follower.close()
 
-    def _updated(self, changes: Changes) -> float:
+    def _updated(self, changes: FileChanges) -> float:
         """Brings all up to date, and says for how many seconds to wait until the whole is looked at again."""
         if not os.path.isdir(self.current.root):
             raise NotARepository(f"{self.current.root} is gone", "Watch it again when it is back")
@@ -195,23 +195,23 @@ class Watch:
         self._said = why
         return AGAIN
 
-    def _next(self, seconds: float) -> Changes:
+    def _next(self, seconds: float) -> FileChanges:
         try:
-            if isinstance(self._follower, Notified):
+            if isinstance(self._follower, NotifyingWatcher):
                 self._follower.keep(self.current.folders(), self.current.folder())
             elif self._follower is None:
-                self._follower = Polled(self.current.look)
+                self._follower = PollingWatcher(self.current.look)
             return self._follower.changes(seconds)
         except OSError as error:
             self._no_notifications(error)
         except ConcordanceError as error:  # no look could be had
             self._failed(str(error))
             time.sleep(POLL)
-        return Changes(whole=True)
+        return FileChanges(whole=True)
 
-    def _notified(self) -> Follower | None:
+    def _notified(self) -> FileWatcher | None:
         try:
-            return Notified(self.current.root, self.current.folder())
+            return NotifyingWatcher(self.current.root, self.current.folder())
         except OSError as error:
             self._no_notifications(error)
             return None

@@ -15,7 +15,7 @@ from typing import Any
 
 from concordance.base import forks
 from concordance.workflow.workers import pool as workers_pool
-from concordance.workflow.workers.pool import Failed, Item, Result
+from concordance.workflow.workers.pool import FailedItem, Item, Result
 
 
 @cache
@@ -69,7 +69,7 @@ def _workers(laid: object, jobs: int, patience: float) -> Iterator[workers_pool.
 
 def each(
     laid: object, work: Callable[[list[Item]], Result], batches: Iterable[list[Item]], jobs: int, patience: float
-) -> Iterator[Result | Failed[Item]]:
+) -> Iterator[Result | FailedItem[Item]]:
     """Runs all batches in forked workers; `patience` is what an item may take, in seconds."""
     source = iter(batches)
     first = next(source, None)

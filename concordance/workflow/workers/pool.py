@@ -165,7 +165,7 @@ def together(items: Iterable[Item], about: Callable[[Item], str], most: int) -> 
         yield now
 
 
-class Failed(Generic[Item]):
+class FailedItem(Generic[Item]):
     """An item that killed its worker twice, kept it busy for too long, or could not be worked on."""
 
     def __init__(self, item: Item, reason: str) -> None:
@@ -175,7 +175,7 @@ class Failed(Generic[Item]):
 
 def each(
     pool: Pool, work: Callable[[list[Item]], Result], batches: Iterable[list[Item]]
-) -> Iterator[Result | Failed[Item]]:
+) -> Iterator[Result | FailedItem[Item]]:
     """Runs all batches; the order is that of their ends."""
     waiting: deque[list[Item]] = deque()
     source = iter(batches)
@@ -218,7 +218,7 @@ def each(
 
 def here(
     work: Callable[[Item], Result], items: Iterable[Item], patience: float = _PATIENCE
-) -> Iterator[Result | Failed[Item]]:
+) -> Iterator[Result | FailedItem[Item]]:
     """Works on items in this process, one by one: for few of them, for which to start others would take longer. One
     that takes more seconds of the processor than `patience`, or too much memory, is given up as in a worker."""
     memory = forks.most_memory()
@@ -227,28 +227,28 @@ def here(
             with forks.limited(patience, memory):
                 result = work(item)
         except forks.TooLong:
-            yield Failed(item, f"its reader did not end within {patience:.0f} s")
+            yield FailedItem(item, f"its reader did not end within {patience:.0f} s")
         except Exception as error:
             if not _is_of_item(error):
                 raise
-            yield Failed(item, f"its reader failed: {type(error).__name__}: {error}")
+            yield FailedItem(item, f"its reader failed: {type(error).__name__}: {error}")
         else:
             yield result
 
 
 def batches_here(
     work: Callable[[list[Item]], Result], batches: Iterable[list[Item]], patience: float = _PATIENCE
-) -> Iterator[Result | Failed[Item]]:
+) -> Iterator[Result | FailedItem[Item]]:
     """Works on batches in this process."""
     for batch in batches:
         for result in here(work, [batch], patience * (1 + len(batch))):
-            if isinstance(result, Failed):
+            if isinstance(result, FailedItem):
                 yield from here(lambda item: work([item]), batch, patience)
             else:
                 yield result
 
 
-def _singly(pool: Pool, work: Callable[[list[Item]], Result], batch: list[Item]) -> Iterator[Result | Failed[Item]]:
+def _singly(pool: Pool, work: Callable[[list[Item]], Result], batch: list[Item]) -> Iterator[Result | FailedItem[Item]]:
     for item in batch:
         _started(pool)  # on a busy machine that takes longer than most items
         future = _submitted(pool, work, item)
@@ -256,13 +256,13 @@ def _singly(pool: Pool, work: Callable[[list[Item]], Result], batch: list[Item])
         done, _ = wait([future], timeout=patience)
         error = future.exception() if done else None
         if done and _is_of_item(error):
-            yield Failed(item, f"its reader failed: {type(error).__name__}: {error}")
+            yield FailedItem(item, f"its reader failed: {type(error).__name__}: {error}")
         elif done and not isinstance(error, BrokenProcessPool):
             yield future.result()
         else:
             pool.kill()
             late = f"its reader did not end within {patience:.0f} s"
-            yield Failed(item, "its reader was killed" if done else late)
+            yield FailedItem(item, "its reader was killed" if done else late)
 
 
 def _started(pool: Pool) -> None:

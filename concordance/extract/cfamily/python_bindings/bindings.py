@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from concordance.extract.bridge_ends import Said
-from concordance.extract.cfamily.python_bindings.bound_objects import MODULES, WRAPS, Holder, Holders, functions_of
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.cfamily.python_bindings.bound_objects import MODULES, WRAPS, BoundObject, Holders, functions_of
 from concordance.extract.cfamily.python_bindings.cpython_tables import TableReader, parameter_names
-from concordance.extract.cfamily.python_bindings.pybind_chains import Chains
+from concordance.extract.cfamily.python_bindings.pybind_chains import PybindChains
 from concordance.extract.cfamily.tokens import Tokens
-from concordance.extract.rule_context import Look
+from concordance.extract.rule_context import RuleContext
 
 PYBIND, CPYTHON = "pybind", "cpython"
 PYBIND_WORDS = (b"pybind11", b"py::", b"nb::", b"nanobind", b"NB_MODULE")
@@ -25,22 +25,22 @@ _BEFORE_NAMES = frozenset((">", "*", "&"))
 
 
 @lru_cache(maxsize=1)
-def bound(look: Look) -> tuple[tuple[str, Said], ...]:
+def bound(look: RuleContext) -> tuple[tuple[str, BridgeEnd], ...]:
     """What a file says, each with its bridge; kept for the second of the two bridges that ask for it."""
     return tuple(_Reader(look).all())
 
 
 class _Reader:
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: RuleContext) -> None:
         self._tokens = Tokens(look.data)
         definitions = look.draft.definitions
         self._holders = Holders(self._tokens, functions_of(definitions), len(look.data))
-        self._chains = Chains(self._tokens, self._holders)
+        self._chains = PybindChains(self._tokens, self._holders)
         self._tables = TableReader(self._tokens, self._holders, {d.at: d.place for d in definitions})
         self._other = CPYTHON if any(word in look.data for word in CPYTHON_WORDS) else PYBIND  # of modules
         self._done = -1  # chains up to here are read
 
-    def all(self) -> Iterator[tuple[str, Said]]:
+    def all(self) -> Iterator[tuple[str, BridgeEnd]]:
         tokens = self._tokens
         for place, kind in enumerate(tokens.kind):
             if kind == "name":
@@ -55,9 +55,9 @@ class _Reader:
         for said in self._chains.said:
             yield PYBIND, said
         for name, (text, at) in tokens.spells.items():
-            yield self._other, Said(at, "spells", name, text)
+            yield self._other, BridgeEnd(at, "spells", name, text)
 
-    def _name(self, place: int) -> Iterator[Said]:
+    def _name(self, place: int) -> Iterator[BridgeEnd]:
         tokens, word = self._tokens, self._tokens.text[place]
         if word in _MODULE_MACROS and tokens.is_(place + 1, "("):
             yield from self._module(place)
@@ -85,14 +85,14 @@ class _Reader:
         if tokens.is_(behind, ".") or tokens.is_(behind, "->"):
             self._chains_on(holder, behind, end)
 
-    def _variable(self, place: int, behind: int, holder: Holder) -> None:
+    def _variable(self, place: int, behind: int, holder: BoundObject) -> None:
         """`py::class_<T> name(module, "Name");`"""
         tokens = self._tokens
         opened = tokens.partner[behind - 1]
         if opened > place and tokens.is_name(opened - 1) and tokens.is_(opened - 2, ">"):
             self._holders.hold(tokens.text[opened - 1], holder, self._holders.block(place))
 
-    def _chains_on(self, holder: Holder, behind: int, end: int) -> None:
+    def _chains_on(self, holder: BoundObject, behind: int, end: int) -> None:
         tokens = self._tokens
         if not tokens.is_name(behind + 1):
             return
@@ -102,7 +102,7 @@ class _Reader:
             home = held._replace(path=held.path[:-1])
             more = (("in", home.root), ("as", "attribute"))
             at = tokens.at[behind + 3] if tokens.is_(behind + 2, "(") else tokens.at[behind]
-            self._chains.said.append(Said(at, "binds", ".".join(held.path), "value", more))
+            self._chains.said.append(BridgeEnd(at, "binds", ".".join(held.path), "value", more))
 
     def _assigned(self, place: int) -> None:
         """`auto m = …;`: what a name holds from here on."""
@@ -141,7 +141,7 @@ class _Reader:
                 if name:
                     self._holders.hold(name, None, (tokens.at[behind], tokens.at[tokens.partner[inner]]))
 
-    def _module(self, place: int) -> Iterator[Said]:
+    def _module(self, place: int) -> Iterator[BridgeEnd]:
         """`PYBIND11_MODULE(name, m) { … }`"""
         tokens = self._tokens
         arguments = tokens.within(place + 1)
@@ -149,22 +149,22 @@ class _Reader:
         if not arguments:
             return
         name = tokens.literal(arguments[0]) or tokens.written(arguments[0])
-        yield Said(tokens.at[arguments[0][0]], "initialises", name, name, (("in", f"init:{name}"),))
+        yield BridgeEnd(tokens.at[arguments[0][0]], "initialises", name, name, (("in", f"init:{name}"),))
         if len(arguments) > 1 and tokens.is_(behind, "{") and tokens.partner[behind] > 0:
             stretch = (tokens.at[behind], tokens.at[tokens.partner[behind]])
-            self._holders.hold(tokens.text[arguments[1][0]], Holder(f"init:{name}"), stretch)
+            self._holders.hold(tokens.text[arguments[1][0]], BoundObject(f"init:{name}"), stretch)
 
-    def _initialises(self, place: int, name: str) -> Iterator[Said]:
+    def _initialises(self, place: int, name: str) -> Iterator[BridgeEnd]:
         """The function that Python calls to make a module; what it calls without a module may make it."""
         tokens = self._tokens
         function = self._holders.function(tokens.at[place])
         if function is None or not name:
             return
-        yield Said(
+        yield BridgeEnd(
             tokens.at[place], "initialises", name, name, (("in", f"init:{name}"), ("symbol", str(function.place)))
         )
 
-    def _handed(self, place: int) -> Iterator[Said]:
+    def _handed(self, place: int) -> Iterator[BridgeEnd]:
         """A function that is handed a module or a class."""
         tokens, last = self._tokens, place
         if tokens.text[place] in _KEYWORDS:
@@ -188,7 +188,7 @@ class _Reader:
                 literals = [(f"@{one}", tokens.literal(part)) for one, part in enumerate(given)]
                 texts = tuple((key, text) for key, text in literals if text)
                 more = (("in", holder.root), ("path", ".".join(holder.path)), ("argument", str(number)), *texts)
-                yield Said(tokens.at[last], "hands", tokens.text[last], "", tuple(one for one in more if one[1]))
+                yield BridgeEnd(tokens.at[last], "hands", tokens.text[last], "", tuple(one for one in more if one[1]))
 
     def _constructed(self, name: int, opened: int) -> None:
         """`Pointer module(PyModule_New("name"));`"""
@@ -197,6 +197,6 @@ class _Reader:
         holder = self._holders.value(arguments[0]) if len(arguments) == 1 else None
         if tokens.text[name - 1] in MODULES and arguments:  # py::module m("name", "what it is");
             text = tokens.literal(arguments[0])
-            holder = Holder(f"init:{text}") if text else holder
+            holder = BoundObject(f"init:{text}") if text else holder
         if holder is not None:
             self._holders.hold(tokens.text[name], holder, self._holders.block(name))

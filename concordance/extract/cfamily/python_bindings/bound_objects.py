@@ -1,8 +1,8 @@
 """What C and C++ code holds in its hands while it makes a Python module: modules, classes, types.
 
-In: the tokens of a file and its functions. Out: for an expression, the `Holder` that it is: a root (a module's name,
-the table that describes it, a parameter that others fill) and the path of names below it. What a root is called in
-Python is known only when all files are at hand; the linker's half finds it.
+In: the tokens of a file and its functions. Out: for an expression, the `BoundObject` that it is: a root (a module's
+name, the table that describes it, a parameter that others fill) and the path of names below it. What a root is called
+in Python is known only when all files are at hand; the linker's half finds it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _BINDERS = ("class_", "enum_", "exception", "bind_vector", "bind_map")
 _CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"))
 
 
-class Holder(NamedTuple):
+class BoundObject(NamedTuple):
     """Something that names are bound on. `root` is a word for what is known of it, and its name there."""
 
     root: str  # "is:torch._C", "init:_core", "def:moduledef", "parameter:12:0", "type:THPSizeType", "table:methods"
@@ -38,12 +38,14 @@ class Holder(NamedTuple):
     kind: str = "module"  # or "class", "enum"
     of: int = -1  # the token of the C++ type that a class stands for
 
-    def below(self, name: str, kind: str = "module", of: int = -1) -> Holder:
+    def below(self, name: str, kind: str = "module", of: int = -1) -> BoundObject:
         """What hangs on it under a name."""
-        return Holder(self.root, (*self.path, name), kind, of)
+        return BoundObject(self.root, (*self.path, name), kind, of)
 
 
-Chained = Callable[[Holder, int, int], None]  # is told of a call on a holder: the place of its name, and of its "("
+Chained = Callable[
+    [BoundObject, int, int], None
+]  # is told of a call on a holder: the place of its name, and of its "("
 
 
 class Holders:
@@ -52,7 +54,7 @@ class Holders:
     def __init__(self, tokens: Tokens, functions: Iterable[Definition], length: int) -> None:
         self.tokens, self._length = tokens, length
         self._deep = 0  # expressions that are being looked into
-        self._held: dict[str, list[tuple[int, int, Holder | None]]] = {}
+        self._held: dict[str, list[tuple[int, int, BoundObject | None]]] = {}
         self.functions = list(functions)
         words = tokens.text
         self._aliases = {words[place + 1] for place in range(len(words) - 4) if words[place] == "using" and (
@@ -68,17 +70,19 @@ class Holders:
             is_py = not _SPACES.isdisjoint(words) and not (MODULES | {"class_", "handle", "object"}).isdisjoint(words)
             alone = _is_object(one.annotation) and len(objects) == 1 and "PyObject" not in function.returns
             if one.name and (is_py or alone):
-                holder = Holder(f"parameter:{function.place}:{place}", kind="class" if "class_" in words else "module")
+                holder = BoundObject(
+                    f"parameter:{function.place}:{place}", kind="class" if "class_" in words else "module"
+                )
                 self.hold(one.name, holder, (function.start, function.end))
             elif one.name:
                 self.hold(one.name, None, (function.start, function.end))
 
-    def hold(self, name: str, holder: Holder | None, stretch: tuple[int, int]) -> None:
+    def hold(self, name: str, holder: BoundObject | None, stretch: tuple[int, int]) -> None:
         """Says what a name holds between two offsets."""
         if holder is not None or name in self._held:
             self._held.setdefault(name, []).append((*stretch, holder))
 
-    def held(self, name: str, at: int) -> Holder | None:
+    def held(self, name: str, at: int) -> BoundObject | None:
         """What a name holds at an offset."""
         for start, end, holder in reversed(self._held.get(name, ())):
             if start <= at < end:
@@ -101,7 +105,7 @@ class Holders:
                 found = one
         return found
 
-    def value(self, stretch: Stretch) -> Holder | None:
+    def value(self, stretch: Stretch) -> BoundObject | None:
         """What an expression holds, casts and wrappings taken off; None where that is not known."""
         tokens, (start, end) = self.tokens, stretch
         while start < end and tokens.text[start] in ("&", "*", "::", "("):
@@ -116,7 +120,7 @@ class Holders:
         self._deep -= 1
         return holder if place >= end else None
 
-    def primary(self, start: int, end: int) -> tuple[Holder | None, int]:
+    def primary(self, start: int, end: int) -> tuple[BoundObject | None, int]:
         """What the first part of an expression holds, and the place behind it."""
         tokens = self.tokens
         if not tokens.is_name(start) or start >= end:
@@ -138,7 +142,7 @@ class Holders:
             return None, behind
         return self.held(tokens.text[start], tokens.at[start]), behind
 
-    def _called(self, start: int, last: int, given: Stretch, opened: int) -> Holder | None:
+    def _called(self, start: int, last: int, given: Stretch, opened: int) -> BoundObject | None:
         tokens, name = self.tokens, self.tokens.text[last]
         arguments = tokens.within(opened)
         if not arguments:
@@ -151,7 +155,7 @@ class Holders:
         text = tokens.literal(arguments[0])
         if text is not None:
             made = name in _OLD or (name in MODULES and tokens.text[start] in _SPACES)
-            return Holder(f"is:{text}") if name in _NAMED else Holder(f"init:{text}") if made else None
+            return BoundObject(f"is:{text}") if name in _NAMED else BoundObject(f"init:{text}") if made else None
         if given[1]:
             chained = tokens.is_(tokens.closed(opened), ".") or name in self._aliases
             holder = self._class(name, given, arguments) if chained or any(part in name for part in _BINDERS) else None
@@ -161,7 +165,7 @@ class Holders:
             return self.value(arguments[0])
         return None
 
-    def _class(self, name: str, given: Stretch, arguments: list[Stretch]) -> Holder | None:
+    def _class(self, name: str, given: Stretch, arguments: list[Stretch]) -> BoundObject | None:
         """`py::class_<T>(module, "Name")`, or what a project calls it: a template that is given a module and a name."""
         tokens = self.tokens
         if len(arguments) < 2:
@@ -204,15 +208,17 @@ class Holders:
             place += 1
         return found
 
-    def _variable(self, root: str, stretch: Stretch) -> Holder | None:
+    def _variable(self, root: str, stretch: Stretch) -> BoundObject | None:
         names = list(self.tokens.names(stretch))
         return (
-            Holder(f"{root}:{self.tokens.text[names[-1]]}", kind="class" if root == "type" else "module")
+            BoundObject(f"{root}:{self.tokens.text[names[-1]]}", kind="class" if root == "type" else "module")
             if names
             else None
         )
 
-    def chain(self, holder: Holder, place: int, end: int, chained: Chained | None) -> tuple[Holder | None, int]:
+    def chain(
+        self, holder: BoundObject, place: int, end: int, chained: Chained | None
+    ) -> tuple[BoundObject | None, int]:
         """What a chain of calls on a holder holds in the end, and the place behind the chain."""
         tokens, now = self.tokens, holder
         while place + 1 < end and tokens.text[place] in (".", "->") and tokens.kind[place + 1] == "name":

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import Said
-from concordance.extract.cfamily.python_bindings.bound_objects import Holder, Holders
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.cfamily.python_bindings.bound_objects import BoundObject, Holders
 from concordance.extract.cfamily.python_bindings.pybind_chains import pointed, qualified
 from concordance.extract.cfamily.tokens import Stretch, Tokens
 from concordance.extract.draft import Definition
@@ -107,10 +107,10 @@ class TableReader:
         self._places = places  # of symbols, by the offsets of their names
         self._vectors: set[str] = set()
         self._adders: dict[
-            str, tuple[Holder | int, int, int]
+            str, tuple[BoundObject | int, int, int]
         ] = {}  # functions of the file that add what they are given
 
-    def at(self, place: int) -> Iterator[Said]:
+    def at(self, place: int) -> Iterator[BridgeEnd]:
         """What is said by the statement that a name begins."""
         tokens, word = self._tokens, self._tokens.text[place]
         if word in ROWS:
@@ -141,7 +141,7 @@ class TableReader:
             behind += 1
         return (name, behind) if tokens.is_(behind, "{") and tokens.partner[behind] > 0 else (name, -1)
 
-    def _rows(self, place: int, word: str) -> Iterator[Said]:
+    def _rows(self, place: int, word: str) -> Iterator[BridgeEnd]:
         tokens = self._tokens
         if word == _VECTOR:
             held = place + 3 if tokens.is_(place + 2, "&") else place + 2
@@ -162,7 +162,7 @@ class TableReader:
                 continue
             yield from self._row(word, table, fields)
 
-    def _row(self, word: str, table: str, fields: dict[str, Stretch]) -> Iterator[Said]:
+    def _row(self, word: str, table: str, fields: dict[str, Stretch]) -> Iterator[BridgeEnd]:
         """One row of a table."""
         tokens = self._tokens
         if word.endswith("_Slot"):
@@ -180,7 +180,7 @@ class TableReader:
                     owned = kind == "field" and tokens.is_(place - 1, ",") and tokens.is_name(place - 2)
                     yield said._replace(text=f"{tokens.text[place - 2]}::{said.text}") if owned else said
 
-    def _slot(self, table: str, fields: dict[str, Stretch]) -> Iterator[Said]:
+    def _slot(self, table: str, fields: dict[str, Stretch]) -> Iterator[BridgeEnd]:
         tokens = self._tokens
         values = list(fields.values())
         if len(values) < 2:
@@ -196,7 +196,7 @@ class TableReader:
         elif slot.startswith(("tp_", "nb_", "sq_", "mp_", "am_")) and slot not in NO_FUNCTIONS:
             yield self._binds(place, DUNDERS.get(slot, slot), f"table:{table}", "slot")
 
-    def _single(self, place: int, word: str) -> Iterator[Said]:
+    def _single(self, place: int, word: str) -> Iterator[BridgeEnd]:
         tokens = self._tokens
         name, opened = self._declared(place)
         if opened < 0:
@@ -219,11 +219,11 @@ class TableReader:
         for field, stretch in fields.items():
             yield from self._field(field, stretch, root)
 
-    def _type(self, name: int, text: str, variable: str) -> Said:
+    def _type(self, name: int, text: str, variable: str) -> BridgeEnd:
         place = self._places.get(self._tokens.at[name], -1)
         return self._said(name, "type", text, f"type:{variable}", variable, symbol=str(place))
 
-    def _field(self, field: str, stretch: Stretch, root: str) -> Iterator[Said]:
+    def _field(self, field: str, stretch: Stretch, root: str) -> Iterator[BridgeEnd]:
         tokens = self._tokens
         place = _function(tokens, stretch)
         if place < 0 or tokens.text[place] in _NOTHING:
@@ -233,7 +233,7 @@ class TableReader:
         elif field not in NO_FUNCTIONS and field.startswith(("tp_", "nb_", "sq_", "mp_", "am_")):
             yield self._binds(place, DUNDERS.get(field, field), root, "slot")
 
-    def _assigned(self, place: int) -> Iterator[Said]:
+    def _assigned(self, place: int) -> Iterator[BridgeEnd]:
         """`Type.tp_methods = methods;`"""
         tokens = self._tokens
         if not tokens.is_name(place - 2) or tokens.is_(place + 2, "="):
@@ -249,7 +249,7 @@ class TableReader:
         else:
             yield from self._field(tokens.text[place], value, f"type:{variable}")
 
-    def _given(self, place: int) -> Iterator[Said]:
+    def _given(self, place: int) -> Iterator[BridgeEnd]:
         """A function that gives a table: `PyMethodDef* methods() { return table; }`."""
         tokens, function = self._tokens, self._holders.function(self._tokens.at[place])
         if function is None or (function.start != tokens.at[place] and function.at < tokens.at[place]):
@@ -262,7 +262,7 @@ class TableReader:
 
     # Calls
 
-    def _call(self, place: int, word: str, opened: int) -> Iterator[Said]:
+    def _call(self, place: int, word: str, opened: int) -> Iterator[BridgeEnd]:
         tokens = self._tokens
         arguments = tokens.within(opened)
         if not arguments:
@@ -278,30 +278,30 @@ class TableReader:
             if holder is not None:
                 yield from self._uses(arguments[1], holder)
         elif word.startswith("Py_InitModule") and len(arguments) > 1:
-            yield from self._uses(arguments[1], Holder(f"init:{tokens.literal(arguments[0])}"))
+            yield from self._uses(arguments[1], BoundObject(f"init:{tokens.literal(arguments[0])}"))
         elif word in self._adders:
             home, name, value = self._adders[word]
             yield from self._adds(arguments, home, name, value)
         elif word in ("insert", "assign") and tokens.is_(place - 1, ".") and tokens.text[place - 2] in self._vectors:
             some = arguments[1 if word == "insert" and len(arguments) > 1 else 0]
-            yield from self._uses(some, Holder(f"table:{tokens.text[place - 2]}"))
+            yield from self._uses(some, BoundObject(f"table:{tokens.text[place - 2]}"))
         elif len(arguments) == 2 and tokens.text[arguments[0][0]] in self._vectors and tokens.is_(arguments[0][1], ","):
-            yield from self._uses(arguments[1], Holder(f"table:{tokens.text[arguments[0][0]]}"))
+            yield from self._uses(arguments[1], BoundObject(f"table:{tokens.text[arguments[0][0]]}"))
 
-    def _uses(self, stretch: Stretch, holder: Holder) -> Iterator[Said]:
+    def _uses(self, stretch: Stretch, holder: BoundObject) -> Iterator[BridgeEnd]:
         """Whoever is the holder uses the table that an expression names."""
         place = _function(self._tokens, stretch)
         if place >= 0 and self._tokens.text[place] not in _NOTHING:
             yield self._said(place, "used", qualified(self._tokens, place), holder.root, "", path=".".join(holder.path))
 
-    def _adds(self, arguments: list[Stretch], home: Holder | int, name: int, value: int) -> Iterator[Said]:
+    def _adds(self, arguments: list[Stretch], home: BoundObject | int, name: int, value: int) -> Iterator[BridgeEnd]:
         if max(name, value, home if isinstance(home, int) else 0) < len(arguments):
             holder = self._holders.value(arguments[home]) if isinstance(home, int) else home
             text = self._tokens.label(arguments[name])
             if text:
                 yield from self._value(holder, text, arguments[value])
 
-    def _added(self, place: int, arguments: list[Stretch], name: int, value: int) -> Iterator[Said]:
+    def _added(self, place: int, arguments: list[Stretch], name: int, value: int) -> Iterator[BridgeEnd]:
         tokens = self._tokens
         if value >= len(arguments):
             return
@@ -325,7 +325,7 @@ class TableReader:
             return
         home = self._holders.value(arguments[0])
         first = tokens.written(arguments[0])
-        held: Holder | int | None = parameters.index(first) if first in parameters else home
+        held: BoundObject | int | None = parameters.index(first) if first in parameters else home
         if held is not None:
             self._adders[word] = (
                 held,
@@ -347,7 +347,7 @@ class TableReader:
         function: Definition | None = self._holders.function(tokens.at[place])
         return (function.name, [one.name for one in function.parameters]) if function is not None else None
 
-    def _value(self, holder: Holder | None, text: str, value: Stretch) -> Iterator[Said]:
+    def _value(self, holder: BoundObject | None, text: str, value: Stretch) -> Iterator[BridgeEnd]:
         """Something is added to a module under a name: a type, a module, or what else it is."""
         tokens = self._tokens
         if holder is None:
@@ -362,12 +362,14 @@ class TableReader:
         at = place if place >= 0 else value[0]
         yield self._said(at, "adds", text, holder.root, tokens.text[at] if place >= 0 else "", **more)
 
-    def _binds(self, place: int, name: str, root: str, kind: str) -> Said:
-        return Said(self._tokens.at[place], "binds", name, qualified(self._tokens, place), (("in", root), ("as", kind)))
+    def _binds(self, place: int, name: str, root: str, kind: str) -> BridgeEnd:
+        return BridgeEnd(
+            self._tokens.at[place], "binds", name, qualified(self._tokens, place), (("in", root), ("as", kind))
+        )
 
-    def _said(self, place: int, says: str, name: str, root: str, text: str, **more: str) -> Said:
+    def _said(self, place: int, says: str, name: str, root: str, text: str, **more: str) -> BridgeEnd:
         rows = (("in", root), *more.items())
-        return Said(self._tokens.at[place], says, name, text, tuple((key, value) for key, value in rows if value))
+        return BridgeEnd(self._tokens.at[place], says, name, text, tuple((key, value) for key, value in rows if value))
 
 
 def parameter_names(tokens: Tokens, opened: int) -> list[str]:

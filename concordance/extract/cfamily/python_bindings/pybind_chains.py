@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import Said
-from concordance.extract.cfamily.python_bindings.bound_objects import Holder, Holders
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.cfamily.python_bindings.bound_objects import BoundObject, Holders
 from concordance.extract.cfamily.tokens import Stretch, Tokens
 
 _FUNCTIONS = frozenset(("def", "def_static", "def_readwrite", "def_readonly", "def_readwrite_static", 
@@ -26,16 +26,16 @@ _NO_CALLS = frozenset((
 _MOST_CALLS = 8  # that a lambda may have and still only wrap a function
 
 
-class Chains:
+class PybindChains:
     """What chains of calls bind."""
 
     def __init__(self, tokens: Tokens, holders: Holders) -> None:
         self._tokens, self._holders = tokens, holders
-        self.said: list[Said] = []
-        self._lambdas: dict[tuple[Holder, str], int] = {}
+        self.said: list[BridgeEnd] = []
+        self._lambdas: dict[tuple[BoundObject, str], int] = {}
         self._told: set[int] = set()
 
-    def told(self, holder: Holder, name: int, opened: int) -> None:
+    def told(self, holder: BoundObject, name: int, opened: int) -> None:
         """A call on a holder, once."""
         if name in self._told:
             return
@@ -64,18 +64,18 @@ class Chains:
                 if place < len(arguments) and self._may_bind(arguments[place]):
                     self._bound(holder, text, arguments[place], arguments[0], kind)
 
-    def named(self, holder: Holder) -> None:
+    def named(self, holder: BoundObject) -> None:
         """A class or an enumeration under its name."""
         if holder.of >= 0:
             home = holder._replace(path=holder.path[:-1])
             self._say(holder.of, "binds", home, holder.path[-1], qualified(self._tokens, holder.of), "class")
 
     def _say(
-        self, place: int, says: str, holder: Holder, name: str, text: str, kind: str = "", which: str = ""
+        self, place: int, says: str, holder: BoundObject, name: str, text: str, kind: str = "", which: str = ""
     ) -> None:
         path = ".".join((*holder.path, name) if name else holder.path)
         more = tuple((key, value) for key, value in (("in", holder.root), ("as", kind), ("lambda", which)) if value)
-        self.said.append(Said(self._tokens.at[place], says, path, text, more))
+        self.said.append(BridgeEnd(self._tokens.at[place], says, path, text, more))
 
     def _may_bind(self, stretch: Stretch) -> bool:
         """Whether an argument can be a function: no documentation, `py::arg` or policy."""
@@ -85,7 +85,7 @@ class Chains:
         words = {tokens.text[place] for place in range(stretch[0], min(stretch[0] + 4, stretch[1]))}
         return words.isdisjoint(("arg", "return_value_policy", "rv_policy", "call_guard", "keep_alive", "sig"))
 
-    def _constructor(self, holder: Holder, stretch: Stretch) -> None:
+    def _constructor(self, holder: BoundObject, stretch: Stretch) -> None:
         tokens, (start, end) = self._tokens, stretch
         names = [place for place in range(start, min(start + 3, end)) if tokens.kind[place] == "name"]
         if not names or tokens.text[names[-1]] not in ("init", "init_implicit") or holder.of < 0:
@@ -100,7 +100,7 @@ class Chains:
             else:
                 self._say(holder.of, "binds", holder, "__init__", tokens.text[holder.of], "constructor")
 
-    def _bound(self, holder: Holder, name: str, value: Stretch, literal: Stretch, kind: str) -> None:
+    def _bound(self, holder: BoundObject, name: str, value: Stretch, literal: Stretch, kind: str) -> None:
         tokens = self._tokens
         body = self._lambda(value)
         if body is not None:

@@ -1,10 +1,10 @@
 """What a page reads of the whole repository, so that it is made again only when that changed.
 
 In: each look at what is not the page's own. Out: the slots that were read (`facts.touched.slot`). Whatever pages share
-and is worked out once is worked out unheard (`shared`, `Shared`); what is looked up in it is heard by its key. Every
-other value that outlives a page is memoised together with the slots that were read for it (`kept` by key, `recorded` in
-the object that it belongs to), and each use notes those slots again. So the slots of a page do not depend on which
-pages were made before it.
+and is worked out once is worked out unheard (`shared`, `SharedProperty`); what is looked up in it is heard by its key.
+Every other value that outlives a page is memoised together with the slots that were read for it (`kept` by key,
+`recorded` in the object that it belongs to), and each use notes those slots again. So the slots of a page do not depend
+on which pages were made before it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOVED = "moved"  # files whose symbols have other ids than before: what is kept 
 NAMES_BELOW = "names below"  # which names and words files below a folder have, and use
 
 
-class Reads:
+class ReadRecorder:
     """Hears what is read."""
 
     def __init__(self) -> None:
@@ -69,20 +69,20 @@ class Reads:
 class Recording(Protocol):
     """Whatever knows who listens."""
 
-    reads: Reads
+    reads: ReadRecorder
 
 
-class Asked(Recording, Protocol):
+class HasCache(Recording, Protocol):
     """An index: it holds what was worked out."""
 
     worked_out: dict[Any, Any]  # by the function that makes it
 
 
-Index = TypeVar("Index", bound=Asked)
+Index = TypeVar("Index", bound=HasCache)
 Owner = TypeVar("Owner", bound=Recording)
 
 
-class Shared(Generic[Value]):
+class SharedProperty(Generic[Value]):
     """A property that is worked out once for all, as `cached_property`, and unheard."""
 
     def __init__(self, make: Callable[[Any], Value]) -> None:
@@ -158,17 +158,17 @@ class _Once(Generic[Value]):
 
 
 def renewed(worked_out: Mapping[Any, Any], touched: Touched) -> dict[Any, Any]:
-    """What is still right after an update, of what was worked out; of what is kept by key (`Kept`), see `forget`."""
+    """What is still right after an update, of what was worked out; of what is kept by key (`Memo`), see `forget`."""
     return {
         make: one for make, one in worked_out.items()
-        if isinstance(one, Kept) or (isinstance(one, _Once) and one.stays(touched))
+        if isinstance(one, Memo) or (isinstance(one, _Once) and one.stays(touched))
     }  # fmt: skip
 
 
 def forget(worked_out: Mapping[Any, Any], slots: set[int]) -> None:
     """Lets go of what was made of some slots."""
     for one in worked_out.values():
-        if isinstance(one, Kept):
+        if isinstance(one, Memo):
             one.forget(slots)
 
 
@@ -179,9 +179,9 @@ def kept(most: int, of: str = "") -> Callable[[Callable[[Index, str], Value]], C
     def around(make: Callable[[Index, str], Value]) -> Callable[[Index, str], Value]:
         @wraps(make)
         def given(index: Index, key: str) -> Value:
-            known: Kept[Value] | None = index.worked_out.get(given)
+            known: Memo[Value] | None = index.worked_out.get(given)
             if known is None:
-                known = index.worked_out[given] = Kept(of)
+                known = index.worked_out[given] = Memo(of)
             row = known.get(key)
             if row is None:
                 with index.reads.heard() as slots:
@@ -197,7 +197,7 @@ def kept(most: int, of: str = "") -> Callable[[Callable[[Index, str], Value]], C
     return around
 
 
-class Kept(dict[str, tuple[Value, frozenset[int]]]):
+class Memo(dict[str, tuple[Value, frozenset[int]]]):
     """What was worked out, by key, with what was read for it."""
 
     def __init__(self, of: str = "") -> None:
@@ -248,10 +248,10 @@ def plain(table: dict[str, Value]) -> dict[str, Value]:
     return dict(dict.items(table))
 
 
-class Looked(dict[str, Value]):
+class RecordedTable(dict[str, Value]):
     """A table by path or name, each look into which is heard."""
 
-    def __init__(self, reads: Reads, name: str, rows: Mapping[str, Value]) -> None:
+    def __init__(self, reads: ReadRecorder, name: str, rows: Mapping[str, Value]) -> None:
         super().__init__(rows)
         self._reads, self._name = reads, name
 
@@ -288,10 +288,10 @@ class Looked(dict[str, Value]):
         return super().keys()
 
 
-class LookedById(dict[int, Value]):
+class RecordedTableById(dict[int, Value]):
     """The same by the id of a file, which is heard by its path."""
 
-    def __init__(self, reads: Reads, name: str, rows: Mapping[int, Value], paths: Mapping[int, str]) -> None:
+    def __init__(self, reads: ReadRecorder, name: str, rows: Mapping[int, Value], paths: Mapping[int, str]) -> None:
         super().__init__(rows)
         self._reads, self._name, self._paths = reads, name, paths
 

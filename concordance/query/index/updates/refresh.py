@@ -16,7 +16,7 @@ from concordance.base.model import Category, Term
 from concordance.facts.read import Facts
 from concordance.facts.store_delta import Aspect, band
 from concordance.query.answers import clean
-from concordance.query.index.census import Census, Listed, listed
+from concordance.query.index.census import Census, CensusFile, listed
 from concordance.query.index.file_graph import Edges, edges_after, folder_edges
 from concordance.query.index.repository import KIND_AT, Index, bare
 from concordance.query.index.updates.reads import MOVED, Touched, renewed
@@ -89,7 +89,7 @@ def _pair(index: Index, paths: dict[int, str]) -> None:
         known["_folder_edges"] = edges_after(edges, gone, come)
 
 
-def _refiled(index: Index, facts: Facts, touched: dict[str, set[str]]) -> list[Refiled] | None:
+def _refiled(index: Index, facts: Facts, touched: dict[str, set[str]]) -> list[RenumberedFile] | None:
     """The files whose symbols are others, or have other ids; None where they are many."""
     paths = sorted(touched[Aspect.TEXT])
     bases = {path: facts.base(path) for path in paths}
@@ -104,16 +104,16 @@ def _refiled(index: Index, facts: Facts, touched: dict[str, set[str]]) -> list[R
         place = bisect_left(index.starts, old) + 1
         end = index.starts[place] if place < len(index.starts) else len(index.keys)
         new = range(bases[path], bases[path] + 1 + len(symbols))
-        found.append(Refiled(path, range(old, end), new, symbols))
+        found.append(RenumberedFile(path, range(old, end), new, symbols))
     more = sum(file.new.start - file.old.start for file in found)
     # Of a file that has other ids the text is another, too; were it not so, all is read again.
     return found if facts.sum_of_bases() == sum(index.starts) + more else None
 
 
-def _recounted(index: Index, files: list[Refiled], touched: dict[str, set[str]]) -> Recounted:
+def _recounted(index: Index, files: list[RenumberedFile], touched: dict[str, set[str]]) -> CensusChanges:
     """Puts the symbols of some files in place of those that they had."""
     known = index.__dict__
-    recount = Recount(index.census, files) if "census" in known else None
+    recount = CensusUpdate(index.census, files) if "census" in known else None
     if recount is not None:
         recount.before(index.path_of)
     for file in files if "_prototypes" in known else ():
@@ -128,14 +128,14 @@ def _recounted(index: Index, files: list[Refiled], touched: dict[str, set[str]])
     for file in sorted(files, key=lambda file: file.new.start):
         _add(index, file, known)
     if recount is None:
-        return Recounted(set(), [], None)
+        return CensusChanges(set(), [], None)
     recounted = recount.after(index.facts, index.bases, touched, index.path_of)
     if "alphabet" in known:
         index.alphabet.renew(recounted.names, recounted.terms)
     return recounted
 
 
-def _rebase(index: Index, moved: list[Refiled]) -> None:
+def _rebase(index: Index, moved: list[RenumberedFile]) -> None:
     """Gives files the ids that they have now."""
     if moved:
         now = {file.path: file.new.start for file in moved}
@@ -146,7 +146,7 @@ def _rebase(index: Index, moved: list[Refiled]) -> None:
         index.bases = rows
 
 
-def _add(index: Index, file: Refiled, known: dict[str, Any]) -> None:
+def _add(index: Index, file: RenumberedFile, known: dict[str, Any]) -> None:
     """Notes the symbols that a file has."""
     if "tests_in" in known:
         index.tests_in.pop(file.path, None)
@@ -170,12 +170,12 @@ def _add(index: Index, file: Refiled, known: dict[str, Any]) -> None:
 # ---
 # The census of a repository some of whose files were read again: what is the same is kept.
 #
-# In: a census, the store as it is now, and the files whose symbols are others, or have other ids (`Refiled`). Out:
-# the same tables that a new census would have, for what a few files cost. A file whose symbols are others has them at
-# ids behind all others; those that it had stand for nothing any more.
+# In: a census, the store as it is now, and the files whose symbols are others, or have other ids (`RenumberedFile`).
+# Out: the same tables that a new census would have, for what a few files cost. A file whose symbols are others has them
+# at ids behind all others; those that it had stand for nothing any more.
 
 
-class Refiled(NamedTuple):
+class RenumberedFile(NamedTuple):
     """A file whose symbols are others, or have other ids."""
 
     path: str
@@ -189,7 +189,7 @@ class Refiled(NamedTuple):
         return self.old.start != self.new.start
 
 
-class Recounted(NamedTuple):
+class CensusChanges(NamedTuple):
     """What is other than it was."""
 
     names: set[str]  # that have other symbols, or symbols of other ids
@@ -197,11 +197,11 @@ class Recounted(NamedTuple):
     used: set[str] | None  # files whose symbols are used by others, or have other ids; None where it may be any
 
 
-def _path(file: Listed) -> str:
+def _path(file: CensusFile) -> str:
     return file.path
 
 
-def take_out(found: dict[str, list[int]], key: str, file: Refiled, path_of: Callable[[int], str]) -> None:
+def take_out(found: dict[str, list[int]], key: str, file: RenumberedFile, path_of: Callable[[int], str]) -> None:
     """Takes a file's symbols out of a list that follows the paths; where none is left, the list, too."""
     ids = found.get(key, [])
     first = bisect_left(ids, file.path, key=path_of)
@@ -218,10 +218,10 @@ def put_in(found: dict[str, list[int]], key: str, identity: int, path_of: Callab
     insort(found.setdefault(key, []), identity, key=lambda one: (path_of(one), one))
 
 
-class Recount:
+class CensusUpdate:
     """Brings one census up to date."""
 
-    def __init__(self, census: Census, files: Sequence[Refiled]) -> None:
+    def __init__(self, census: Census, files: Sequence[RenumberedFile]) -> None:
         self._census, self._known, self._files = census, census.__dict__, files
         self._names: set[str] = set()
 
@@ -240,7 +240,7 @@ class Recount:
 
     def after(
         self, facts: Facts, bases: list[tuple[int, str, str, str]], touched: Touched, path_of: Callable[[int], str]
-    ) -> Recounted:
+    ) -> CensusChanges:
         """Learns those that are; `path_of` says whose they are."""
         census, known = self._census, self._known
         census.facts, census.bases = facts, bases
@@ -256,9 +256,9 @@ class Recount:
             census.spread.pop(text, None)
             census.spread.update((one, band(files)) for one, files in facts.files_with([text]).items())
         terms = [*self._terms(touched[Aspect.TEXT])] if "terms" in known else []
-        return Recounted(self._names, terms, self._uses(touched, moved))
+        return CensusChanges(self._names, terms, self._uses(touched, moved))
 
-    def _add(self, file: Refiled, path_of: Callable[[int], str]) -> None:
+    def _add(self, file: RenumberedFile, path_of: Callable[[int], str]) -> None:
         census, known = self._census, self._known
         for table in ("names", "kinds") if "kinds" in known else ("names",):
             rows: list[str] = known[table]
@@ -278,7 +278,7 @@ class Recount:
             path = path.rpartition("/")[0]
             self._census.defined[path] += more
 
-    def _list(self, moved: Sequence[Refiled]) -> None:
+    def _list(self, moved: Sequence[RenumberedFile]) -> None:
         """Lists files that moved; of those that stood before them, and now do, the last id is another, too."""
         census, bases = self._census, self._census.bases
         starts = [row[0] for row in bases]
@@ -304,7 +304,7 @@ class Recount:
 
     # --- uses
 
-    def _uses(self, touched: Touched, moved: Sequence[Refiled]) -> set[str] | None:
+    def _uses(self, touched: Touched, moved: Sequence[RenumberedFile]) -> set[str] | None:
         """Counts uses anew; gives the files whose symbols are used otherwise."""
         if "outside" not in self._known or "names" not in self._known:
             self._known.pop("outside", None)
@@ -334,7 +334,7 @@ class Recount:
             return None
         return had.keys() | {census.bases[bisect_right(starts, one) - 1][1] for one in other}
 
-    def _aimed(self, moved: Iterable[Refiled], starts: Sequence[int]) -> dict[int, set[int]]:
+    def _aimed(self, moved: Iterable[RenumberedFile], starts: Sequence[int]) -> dict[int, set[int]]:
         """What each file uses of those that moved, by the file's id."""
         found: dict[int, set[int]] = {}
         for file in moved:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from concordance.facts.page_reads import Digests, Made, NotesBroken, PageNotes, Subject
+from concordance.facts.page_reads import Digests, NotesBroken, PageNotes, PageRecord, Subject
 from concordance.facts.store_delta import Aspect, slot
-from concordance.query.index.ledger import Summaries
+from concordance.query.index.ledger import FileCounts
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import forget
 from concordance.query.index.updates.tables import changed, digests
@@ -20,7 +20,7 @@ from concordance.query.index.updates.tables import changed, digests
 _SAID = ("left_out", "ruff", "ruff_problem")  # notes of the store that pages tell
 
 
-class Choice(NamedTuple):
+class PagesToWrite(NamedTuple):
     """What is to be done for a book."""
 
     work: list[Subject]
@@ -30,7 +30,7 @@ class Choice(NamedTuple):
     anew: bool  # whether all pages are made
 
 
-class Chooser:
+class StalePages:
     """Decides for one book."""
 
     def __init__(self, index: Index, notes: PageNotes, made_of: str, listed: str, whole: bool) -> None:
@@ -50,22 +50,22 @@ class Chooser:
         """Whether nothing changed since all pages were made."""
         return self._before == self._now
 
-    def choice(self, subjects: Callable[[], Mapping[Subject, int]], astray: Collection[str]) -> Choice:
+    def choice(self, subjects: Callable[[], Mapping[Subject, int]], astray: Collection[str]) -> PagesToWrite:
         """What is to be made; `subjects` are all, with their places in the order of the work, `astray` are pages that
         are not on the disk as they were written."""
         if self._is_known:
             with suppress(NotesBroken):
                 return self._since(subjects, astray)
-        self.index.summaries = Summaries({}, ())  # an index that goes on has those of the last time
+        self.index.summaries = FileCounts({}, ())  # an index that goes on has those of the last time
         self.index.worked_out.clear()
-        return Choice(list(subjects()), set(), [], digests(self.index, {}, None), True)
+        return PagesToWrite(list(subjects()), set(), [], digests(self.index, {}, None), True)
 
-    def _since(self, subjects: Callable[[], Mapping[Subject, int]], astray: Collection[str]) -> Choice:
+    def _since(self, subjects: Callable[[], Mapping[Subject, int]], astray: Collection[str]) -> PagesToWrite:
         """What changed since the last time."""
         index = self.index
         touched = index.facts.touched_since(int(self._before["update"]))
         stale = touched[Aspect.TEXT] | touched[Aspect.OUT] | touched[Aspect.NAMES]
-        index.summaries = Summaries(self.notes.summaries(), stale)
+        index.summaries = FileCounts(self.notes.summaries(), stale)
         before = self.notes.shared()
         # Before tables are made, too: they may be made of what was kept.
         forget(index.worked_out, {slot(aspect, key) for aspect, keys in touched.items() for key in keys})
@@ -80,9 +80,9 @@ class Chooser:
         work = sorted((again & every.keys()) | (every.keys() - known.keys()), key=every.__getitem__)
         gone = sorted(known.keys() - every.keys())
         replaced = {page for one in (*work, *gone) for page in known.get(one, ())}
-        return Choice(work, replaced, gone, shared, False)
+        return PagesToWrite(work, replaced, gone, shared, False)
 
-    def note(self, choice: Choice, made: dict[Subject, Made], listed: str) -> None:
+    def note(self, choice: PagesToWrite, made: dict[Subject, PageRecord], listed: str) -> None:
         """Notes what was made, and the mark of what is listed now. Where that fails, there are no notes, and the next
         run makes all pages."""
         self._now["listed"] = listed
