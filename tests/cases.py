@@ -109,9 +109,6 @@ def _compare(name: str, what: str, facts: FileFacts, expected: list[str]) -> lis
     if what in ("docs", "details"):
         asked = {e.split(":")[0] for e in expected}
         found = [f for f in found if f.split(":")[0] in asked]
-    if what == "parts":
-        asked = {e.split(" ")[0] for e in expected}
-        found = [f for f in found if f.split(" ")[0] in asked]
     missing = [f"{name}: {what}: missing `{e}`" for e in expected if e not in found]
     return missing + [f"{name}: {what}: unexpected `{f}`" for f in found if f not in expected]
 
@@ -151,16 +148,10 @@ def _parameter(name: str, kind: str, annotation: str, default: str) -> str:
     return words + ({"positional-only": " /", "keyword-only": " (keyword)"}.get(kind, ""))
 
 
-def _parts(facts: FileFacts) -> list[str]:
-    named = [(qualified(s), s) for s in facts.symbols]
-    return [f"{q} {p.section} {p.name} ({p.type}): {p.text}".rstrip() for q, s in named for p in s.doc_parts]
-
-
 _LISTERS = {
     "symbols": _symbols,
     "imports": _imports,
     "errors": lambda facts: sorted({str(f.line) for f in facts.findings if f.by == "syntax"}),
     "docs": _docs,
     "details": _details,
-    "parts": _parts,
 }

@@ -80,7 +80,6 @@ def _file(file: File, found: FileFacts) -> str:
         marks += [f"[{s.condition}]"] if s.condition else []
         lines.append(f"symbol   {s.line}-{s.end_line} {s.kind} {name} :: {s.signature} {' '.join(marks)}".rstrip())
         lines += [f"           doc {s.doc!r}"] if s.doc else []
-        lines += [f"           {p.section} {p.name} ({p.type}): {p.text}" for p in s.doc_parts]
     for o in found.occurrences.rows():
         bound = "" if o.bound < 0 else f" -> {o.bound}"
         lines.append(f"name     {o.line}:{o.col} {o.name} {o.role}{bound}")

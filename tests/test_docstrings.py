@@ -1,4 +1,4 @@
-"""Documentation comments: their text, their first sentence, their parts."""
+"""Documentation comments: their text and their first sentence."""
 
 from __future__ import annotations
 
@@ -15,14 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concordance.extract.documents.docstring_parts import parts
 from concordance.extract.documents.docstrings import clean_docstring, summary
 
 STANDARD_LIBRARY = Path(sysconfig.get_paths()["stdlib"])
-
-
-def listed(doc: str) -> list[str]:
-    return [f"{p.section} {p.name} ({p.type}): {p.text}" for p in parts(doc)]
 
 
 # --- clean_docstring
@@ -89,247 +84,6 @@ def test_docstrings_of_the_standard_library_are_as_python_gives_them() -> None:
 )
 def test_clean_docstring(literal: str, text: str) -> None:
     assert clean_docstring(literal) == text
-
-
-# --- parts
-
-
-GOOGLE = """\
-add(input, other, *, alpha=1, out=None) -> Tensor
-
-Adds :attr:`other`, scaled by :attr:`alpha`.
-
-Args:
-    input (Tensor): the input tensor.
-    other (Tensor or Number): the tensor or number to add to
-        input.
-
-        - a list
-
-        .. note::
-            Be careful: it bites.
-    size (int...): several
-    callback (Callable[[int], str], optional): called back
-    plan (dict[str,
-        int]): a type over two lines
-    x, y (int) or (float): two at once
-    *args: the rest
-    **kwargs (dict): more
-
-Keyword args:
-    alpha (Number): the multiplier.
-
-Keyword Arguments:
-    out (Tensor, optional): the output.
-
-Shape:
-    - Input: :math:`(N)`
-
-Returns:
-    Tensor: the sum
-
-Yields:
-    int: one by one
-
-Raises:
-    :class:`ValueError`: bad
-    TypeError: worse
-        still
-
-Attributes:
-    weight: the weight
-
-Example::
-
-    Args:
-        no: this is a sample
-"""
-
-
-def test_google() -> None:
-    assert listed(GOOGLE) == [
-        "parameter input (Tensor): the input tensor.",
-        "parameter other (Tensor or Number): the tensor or number to add to input.\n\n- a list\n\n"
-        ".. note::\n    Be careful: it bites.",
-        "parameter size (int...): several",
-        "parameter callback (Callable[[int], str], optional): called back",
-        "parameter plan (dict[str, int]): a type over two lines",
-        "parameter x ((int) or (float)): two at once",
-        "parameter y ((int) or (float)): two at once",
-        "parameter args (): the rest",
-        "parameter kwargs (dict): more",
-        "parameter alpha (Number): the multiplier.",
-        "parameter out (Tensor, optional): the output.",
-        "returns  (Tensor): the sum",
-        "yields  (int): one by one",
-        "raises ValueError (): bad",
-        "raises TypeError (): worse still",
-        "attribute weight (): the weight",
-    ]
-
-
-def test_google_that_opens_with_its_parameters() -> None:
-    doc = clean_docstring('"""Args:\n        x: one\n        y: two\n    Returns: three\n        in all\n    """')
-    assert listed(doc) == ["parameter x (): one", "parameter y (): two", "returns  (): three in all"]
-
-
-def test_google_items_with_bullets_and_quotes() -> None:
-    doc = "Do.\n\nArgs:\n    * `model` (Module): m\n    * ``x``: see\n    - y: z\n\nReturns:\n    If it is: fine.\n"
-    assert listed(doc) == [
-        "parameter model (Module): m",
-        "parameter x (): see",
-        "parameter y (): z",
-        "returns  (): If it is: fine.",
-    ]
-
-
-def test_numpy() -> None:
-    doc = """\
-Sum.
-
-Parameters
-----------
-x, y : array_like
-    The values.
-
-    More.
-*args
-    Rest.
-mode : {'a', 'b'}, optional
-    Choose.
-
-Other Parameters
-----------------
-out: ndarray
-    Where.
-
-Returns
--------
-total : ndarray
-    The sum.
-int
-    The count.
-
-Raises
-------
-ValueError
-    If empty.
-
-See Also
---------
-prod : not a parameter
-
-Notes
------
-x : nor this
-"""
-    assert listed(doc) == [
-        "parameter x (array_like): The values.\n\nMore.",
-        "parameter y (array_like): The values.\n\nMore.",
-        "parameter args (): Rest.",
-        "parameter mode ({'a', 'b'}, optional): Choose.",
-        "parameter out (ndarray): Where.",
-        "returns total (ndarray): The sum.",
-        "returns  (int): The count.",
-        "raises ValueError (): If empty.",
-    ]
-
-
-def test_rest_fields() -> None:
-    doc = """\
-Do.
-
-:param int x: the x
-    goes on
-:param y: the y
-:type y: list[int]
-:param :class:`Foo` z: the z
-:returns: a thing
-:rtype: Bar
-:raises ValueError, TypeError: when bad
-:ivar state: its state
-:meta private:
-
-:func:`other` is better.
-"""
-    assert listed(doc) == [
-        "parameter x (int): the x goes on",
-        "parameter y (list[int]): the y",
-        "parameter z (Foo): the z",
-        "returns  (Bar): a thing",
-        "raises ValueError (): when bad",
-        "raises TypeError (): when bad",
-        "attribute state (): its state",
-    ]
-
-
-def test_epytext() -> None:
-    doc = "Do.\n\n@param x: the x\n@type x: int\n@return: it\n@rtype: str\n@raise KeyError: bad\n"
-    assert listed(doc) == ["parameter x (int): the x", "returns  (str): it", "raises KeyError (): bad"]
-
-
-def test_jsdoc() -> None:
-    doc = """\
-Does it.
-
-@param {string} name - the name
-@param {Object} [options={}] settings,
-  all of them
-@param options.deep - deep
-@returns {Promise<{a: number}>} result
-@throws {TypeError} when bad
-@see other
-"""
-    assert listed(doc) == [
-        "parameter name (string): the name",
-        "parameter options (Object): settings, all of them",
-        "parameter options.deep (): deep",
-        "returns  (Promise<{a: number}>): result",
-        "raises TypeError (): when bad",
-    ]
-
-
-def test_doxygen_and_javadoc() -> None:
-    doc = """\
-\\brief Does it.
-
-\\param[in] x  the x
-\\param[in,out] y the y,
-   both ways
-@param <T> a type
-@tparam U another
-@return the thing
-@retval 0 fine
-\\throws std::runtime_error if bad
-
-More text.
-"""
-    assert listed(doc) == [
-        "parameter x (): the x",
-        "parameter y (): the y, both ways",
-        "parameter <T> (): a type",
-        "parameter U (): another",
-        "returns  (): the thing",
-        "returns 0 (): fine",
-        "raises std::runtime_error (): if bad",
-    ]
-
-
-@pytest.mark.parametrize(
-    "doc",
-    [
-        "",
-        "Just prose: with a colon.",
-        "Returns nothing of note.",
-        "Uses :class:`Foo`: fine.\n\n:func:`f` too.",
-        "Example::\n\n    :param x: a sample\n",
-        "@property\ndef f(): ...",
-        "user@param.org",
-        "Note:\n    x: no parameter\n",
-    ],
-)
-def test_prose_has_no_parts(doc: str) -> None:
-    assert parts(doc) == ()
 
 
 # --- summary
@@ -400,12 +154,12 @@ HOSTILE = [
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
 def test_hostile_input_takes_no_time(number: int) -> None:
     start = time.process_time()
-    for read in (parts, summary, clean_docstring):
+    for read in (summary, clean_docstring):
         read(HOSTILE[number])
     assert time.process_time() - start < 3
 
 
 @given(st.text(alphabet="Args:Returns\n \t-@\\:param x(){}[],.`'\"*é", max_size=300))
 def test_never_raises(text: str) -> None:
-    for read in (parts, summary, clean_docstring):
+    for read in (summary, clean_docstring):
         read(text)

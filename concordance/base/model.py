@@ -108,15 +108,6 @@ class Parameter(NamedTuple):
     default: str = ""
 
 
-class DocPart(NamedTuple):
-    """One entry of a structured documentation comment."""
-
-    section: str  # "parameter", "returns", "yields", "raises", "attribute"
-    name: str
-    type: str
-    text: str
-
-
 class Symbol(NamedTuple):
     """A definition or declaration."""
 
@@ -137,7 +128,6 @@ class Symbol(NamedTuple):
     bases: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     returns: str = ""
-    doc_parts: tuple[DocPart, ...] = ()
 
 
 class Scope(NamedTuple):

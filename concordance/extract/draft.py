@@ -16,7 +16,6 @@ from tree_sitter import Node
 
 from concordance.base.model import (
     ROLES,
-    DocPart,
     FileFacts,
     Finding,
     Flow,
@@ -76,7 +75,6 @@ class Definition:
     bases: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     returns: str = ""
-    doc_parts: tuple[DocPart, ...] = ()
     within: tuple[str, ...] = ()  # names written before this one: ("A",) of `void A::f() {}`
     opens: tuple[int, int] | None = None  # the stretch of its scope; by default from its name to its end
     occurs: bool = True  # whether the name stands at `at`; a made-up name ("constructor") does not
@@ -216,7 +214,7 @@ class Draft:
                     key, str(d.kind), d.name, parent, line, col,
                     source.line(d.start), source.line(max(d.start, d.end - 1)),
                     d.signature, d.doc, d.public, d.declaration, d.condition, d.modifiers, d.bases, d.parameters,
-                    d.returns, d.doc_parts,
+                    d.returns,
                 )
             )  # fmt: skip
             if d.nests:

@@ -12,7 +12,7 @@ import re
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Parameter
-from concordance.extract.documents import docstring_parts, docstrings
+from concordance.extract.documents import docstrings
 from concordance.extract.draft import Definition, Draft, innermost
 from concordance.extract.python.occurrences import (
     Captures,
@@ -130,7 +130,6 @@ def _class(draft: Draft, node: Node, decorated: Node | None, end: int) -> None:
         signature=f"class {text(name)}{text(generic) if generic is not None else ''}"
         + (f"({', '.join(written)})" if written else ""),
         doc=doc,
-        doc_parts=docstring_parts.parts(doc) if doc else (),
         condition=condition_of(draft.source, whole),
         modifiers=_decorators(decorated),
         bases=tuple(w for w, c in zip(written, arguments, strict=True) if c.type != "keyword_argument"),
@@ -167,7 +166,6 @@ def _function(draft: Draft, node: Node, decorated: Node | None, end: int) -> Non
         modifiers=(("async",) if is_async else ()) + _decorators(decorated),
         parameters=declared,
         returns=returns,
-        doc_parts=docstring_parts.parts(doc) if doc else (),
         opens=opens,
     )
 
