@@ -11,8 +11,8 @@ import books
 import program
 import pytest
 
-from concordance import api
 from concordance.base import confined_folder
+from concordance.base.config import Book
 from concordance.base.confined_folder import ConfinedFolder, NotFollowed, NotRegular, is_inside, split
 from concordance.base.errors import UserError
 from concordance.collect.own_output import CLAIM
@@ -207,7 +207,7 @@ def test_a_clone_with_a_link_where_pages_are_written(folder: Path, outside: Path
         elif place.endswith("site"):
             builds.site(str(folder), jobs=1)
         else:
-            builds.book(str(folder), None, api.Book(generated=place.endswith("generated")), jobs=1)
+            builds.book(str(folder), None, Book(generated=place.endswith("generated")), jobs=1)
     assert _listing(outside) == before
 
 

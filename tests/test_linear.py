@@ -15,6 +15,7 @@ import pytest
 
 import concordance.extract
 import concordance.query
+import concordance_torch.extract.bridges
 from concordance.extract import bridges, engine, languages, rules
 from concordance.extract.text import highlight
 from concordance.query.patterns import of_language, shown
@@ -26,14 +27,16 @@ TRIES = 3  # of which the fastest counts: another process can make one slow, but
 
 _READERS = ("cmake", "dockerfile", "ini", "json", "make", "markdown", "rst", "shell", "text", "toml", "yaml")
 _SHARED = (
-    "acronyms", "bridging", "cmakesources", "commands", "comments", "docfields", "docparts", "docstrings", "entries",
-    "environment", "keyed", "markdownblocks", "mystblocks", "prose", "said", "terms", "trees", "unparsable", "wordsplit",
+    "bridge_ends", "trees", "documents.comments", "documents.docstrings", "documents.keyed", "documents.markdown_blocks",
+    "documents.prose", "terms.terms", "terms.text_tokens", "terms.word_split", "text.repetition",
 )  # fmt: skip
 _PAGES = (
-    "book.glossary", "described.entries", "described.opening", "described.quoted", "described.testing", "markup.blocks",
-    "markup.commands", "markup.said", "markup.sections", "markup.shapes", "markup.words", "patterns.build", "patterns.c",
-    "patterns.pyfile", "patterns.python", "patterns.script", "patterns.seen", "runners", "samples",
+    "book.glossary", "descriptions.document_opening", "descriptions.guide_entries", "descriptions.quotations",
+    "descriptions.test_files", "index.test_commands", "markup.blocks", "markup.doxygen", "markup.inline",
+    "markup.markdown_shapes", "markup.sections", "markup.summary", "names.file_keywords", "patterns.build", "patterns.c",
+    "patterns.file_view", "patterns.python", "patterns.script",
 )  # fmt: skip
+_TORCH = ("keyed_records", "operator_schema", "python_operators", "registrations")
 # Quadratic, but only ever asked about a short text, or behind a check that it cannot search in vain.
 _GUARDED = {
     "rst._INLINE": "`_spans` ends it at the last place at which a literal can end",
@@ -47,12 +50,12 @@ _GUARDED = {
     "stubs._BEFORE": "asked about 160 bytes",
     "c_malloc._TARGET": "asked about 200 bytes",
     "c_realloc._NEXT": "asked about `_FARTHEST` bytes",
-    "opening._PICTURE": "looks at 400 characters from each place, which is slow, but linear",
+    "document_opening._PICTURE": "looks at 400 characters from each place, which is slow, but linear",
     "c._LAUNCHED": "asked about 400 characters",
-    "said._LOOSE": "asked about words with one space between them",
-    "said._TOKEN": "asked about `_FARTHEST` characters",
-    "said._WORD_BEFORE": "asked about 40 characters",
-    "said._BLOCK_TAG": "asked for its first place",
+    "summary._LOOSE": "asked about words with one space between them",
+    "summary._TOKEN": "asked about `_FARTHEST` characters",
+    "summary._WORD_BEFORE": "asked about 40 characters",
+    "summary._BLOCK_TAG": "asked for its first place",
 }
 
 
@@ -61,7 +64,9 @@ def modules() -> list[str]:
     names = [f"{languages.__name__}.{name}" for name in _READERS]
     names += [f"{concordance.extract.__name__}.{name}" for name in _SHARED]
     names += [f"{concordance.query.__name__}.{name}" for name in _PAGES]
-    return names + [module.name for package in (bridges, rules) for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")]
+    names += [f"{concordance_torch.extract.__name__}.{name}" for name in _TORCH]
+    every = (bridges, rules, concordance_torch.extract.bridges)
+    return names + [module.name for package in every for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")]
 
 
 def held(value: Any) -> Iterator[re.Pattern[Any]]:

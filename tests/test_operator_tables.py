@@ -8,8 +8,8 @@ import pytest
 from cases import examples
 from test_bridges import joined
 
-from concordance.extract.operator_schema import full_name, parsed
-from concordance.link.kernels import fit, spelling
+from concordance_torch.extract.operator_schema import full_name, parsed
+from concordance_torch.link.kernels import fit, spelling
 
 CASES = Path(__file__).parent / "cases" / "bridges"
 

@@ -11,10 +11,10 @@ from concordance.base.blocks import Ref, Table, To
 from concordance.base.errors import UserError
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.repository import Index
-from concordance.query.operators import has, names, operator
-from concordance.query.pages import operator as pages
 from concordance.query.sections.cross_language import across
 from concordance.query.sections.file_sections import pieces_of
+from concordance_torch.query.operators import has, names, operator
+from concordance_torch.query.pages import operator as pages
 
 FILES = {
     "ops.yaml": """\

@@ -25,11 +25,15 @@ class To(StrEnum):
     LETTERS = "letters"  # the keywords of the repository; `path` is a part of the alphabet, "" for its front page
     BOOK = "book"  # `path` is a chapter's name, "" for the book's front page
     RULE = "rule"  # `path` is a rule's id
-    OPERATOR = "operator"  # `path` is an operator's name, "" for the index of all
     REPORT = "report"
     MAP = "map"  # of a folder, drawn by size; only the site has it, as it has the next
     HISTORY = "history"  # of a folder: when and by whom it was changed
     SOURCE = "source"  # the file itself, in the repository
+
+
+# What links to pages about one file, and to pages about one folder, say.
+TO_FILES = frozenset((To.FILE, To.SOURCE, To.KEYWORDS, To.SYMBOL, To.DEFINITION))
+TO_FOLDERS = frozenset((To.INDEX, To.FOLDER, To.SUBTREE, To.MAP, To.HISTORY))
 
 
 class Mono(str):
@@ -53,7 +57,7 @@ class Anchor(str):
 class Ref(NamedTuple):
     """A link, by what it means."""
 
-    to: To
+    to: str  # a `To`, or the kind of a page that an extension adds
     path: str
     at: str = ""
     label: str = ""

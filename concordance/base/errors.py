@@ -8,6 +8,7 @@
     ├── ToolFailed           an outside program went wrong: exit code 1
     │   ├── ToolMissing      it is not installed
     │   └── ToolStopped      it took too long, or wrote too much
+    ├── BrokenPlugin         a plug-in lacks a part of its protocol: exit code 1
     ├── StoreFailed          the store cannot be written: exit code 1
     ├── BookFailed           the book cannot be written: exit code 1
     ├── StoreBroken          the store cannot be read; a build makes it anew
@@ -54,6 +55,10 @@ class UnknownRevision(UserError):
 
 class ToolFailed(ConcordanceError):
     """An outside program ended with an error."""
+
+
+class BrokenPlugin(ConcordanceError):
+    """A plug-in lacks what its folder's protocol asks for."""
 
 
 class ToolMissing(ToolFailed):

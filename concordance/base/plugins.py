@@ -1,7 +1,12 @@
 """Finds plug-ins: a plug-in is a module in a known folder, found by its file name.
 
-In: the name of one of our packages (`concordance.extract.languages`). Out: its modules by name.
-No registry is edited to add a language or a command; the file's presence is the registration.
+In: one of our plug-in packages (`concordance.extract.languages`). Out: its modules by name. No registry is edited to
+add a language or a command: the file is the registration.
+
+Other distributions extend the program in the same way. A package that is named by an entry point of the group
+`concordance.plugins` mirrors our folders: the modules of `its_package.query.commands` are commands as those of
+`concordance.query.commands` are. Each plug-in package names the `Protocol` that its modules implement as `PROTOCOL`; a
+module that lacks a part of it is reported by name when it is loaded.
 """
 
 from __future__ import annotations
@@ -9,18 +14,77 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
+from importlib.util import find_spec
 from types import ModuleType
+
+from concordance.base.errors import BrokenPlugin
+
+GROUP = "concordance.plugins"  # of entry points
+_OURS = "concordance"
+
+
+@cache
+def extensions() -> tuple[str, ...]:
+    """Return the names of the installed packages that extend the program, sorted."""
+    # Imported when it is needed: it takes as long as the rest of a question's imports, and most questions need no list.
+    from importlib.metadata import entry_points
+
+    return tuple(sorted({point.value for point in entry_points(group=GROUP)}))
 
 
 @cache
 def names(package: str) -> tuple[str, ...]:
-    """The plug-ins in a package, sorted."""
-    home = importlib.import_module(package)
-    return tuple(sorted(m.name for m in pkgutil.iter_modules(home.__path__) if not m.name.startswith("_")))
+    """Return the names of all plug-ins in a package and in its mirrors in extensions, sorted."""
+    return tuple(sorted({*_names_in(package), *_extended(package)}))
 
 
+@cache
 def load(package: str, name: str) -> ModuleType:
-    """One plug-in's module; KeyError where there is none of that name."""
-    if name not in names(package):
+    """Import a plug-in and check it against the package's protocol; KeyError if there is none of that name."""
+    if name in _names_in(package):
+        home = package
+    elif name in _extended(package):
+        home = _extended(package)[name]
+    else:
         raise KeyError(name)
-    return importlib.import_module(f"{package}.{name}")
+    module = importlib.import_module(f"{home}.{name}")
+    protocol = getattr(importlib.import_module(package), "PROTOCOL", None)
+    missing = [part for part in _parts(protocol) if not hasattr(module, part)]
+    if missing:
+        raise BrokenPlugin(
+            f"The plug-in {module.__name__} lacks {', '.join(missing)}", f"See {package}.{_of(protocol)}"
+        )
+    return module
+
+
+@cache
+def _names_in(package: str) -> frozenset[str]:
+    home = importlib.import_module(package)
+    return frozenset(found.name for found in pkgutil.iter_modules(home.__path__) if not found.name.startswith("_"))
+
+
+@cache
+def _extended(package: str) -> dict[str, str]:
+    """The plug-ins of extensions that ours do not hide: for each name the package that holds it."""
+    found: dict[str, str] = {}
+    for extension in extensions():
+        home = extension + package.removeprefix(_OURS)
+        try:
+            there = find_spec(home) is not None
+        except ModuleNotFoundError:  # a folder above it is missing
+            there = False
+        for name in sorted(_names_in(home) - _names_in(package)) if there else ():
+            found.setdefault(name, home)
+    return found
+
+
+def _parts(protocol: type | None) -> list[str]:
+    """The names that a protocol asks for."""
+    if protocol is None:
+        return []
+    own = [*vars(protocol).get("__annotations__", ()), *(n for n, v in vars(protocol).items() if callable(v))]
+    return [name for name in own if not name.startswith("_")]
+
+
+def _of(protocol: type | None) -> str:
+    return protocol.__name__ if protocol is not None else ""

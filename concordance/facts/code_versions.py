@@ -11,6 +11,8 @@ import hashlib
 import os
 from importlib.util import find_spec
 
+from concordance.base import plugins
+
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -54,10 +56,17 @@ def _digest(files: list[str], stages: list[str], more: str) -> str:
 
 def _sources(files: list[str], stages: list[str]) -> list[str]:
     found = [os.path.join(_PACKAGE, name) for name in files]
-    for stage in stages:
-        for folder, _, names in os.walk(os.path.join(_PACKAGE, stage)):
-            found += [os.path.join(folder, name) for name in names if name.endswith(".py")]
+    for package in (_PACKAGE, *_extensions()):
+        for stage in stages:
+            for folder, _, names in os.walk(os.path.join(package, stage)):
+                found += [os.path.join(folder, name) for name in names if name.endswith(".py")]
     return sorted(found)
+
+
+def _extensions() -> list[str]:
+    """The folders of the packages that extend the program."""
+    specs = [find_spec(name) for name in plugins.extensions()]
+    return [os.path.dirname(spec.origin) for spec in specs if spec is not None and spec.origin is not None]
 
 
 def _grammars() -> list[str]:

@@ -19,8 +19,8 @@ from urllib.parse import quote
 from concordance.base.blocks import Ref, To
 from concordance.collect.own_output import CLAIMS, FRONT, MANIFEST
 
-_PAGES = {To.INDEX: "index.md", To.FOLDER: "doc.md", To.SUBTREE: "sub.md"}
-_ENDS = {To.FILE: "_docs.md", To.KEYWORDS: "_kw.md", To.SYMBOL: "_docs.md", To.DEFINITION: "_docs.md"}
+_PAGES: dict[str, str] = {To.INDEX: "index.md", To.FOLDER: "doc.md", To.SUBTREE: "sub.md"}
+_ENDS: dict[str, str] = {To.FILE: "_docs.md", To.KEYWORDS: "_kw.md", To.SYMBOL: "_docs.md", To.DEFINITION: "_docs.md"}
 _OF_SYMBOLS = (To.SYMBOL, To.DEFINITION)
 STRUCTURE = "Code Structure"  # the section that definitions stand in
 REPORT = "verification_report.md"
@@ -126,9 +126,10 @@ class Addresses:
             return f"book/{_chapter(ref.path)}.md" if ref.path else FRONT
         if to == To.RULE:
             return f"book/rules/{_plain(ref.path) or 'index'}.md"
-        if to == To.OPERATOR:
-            return f"book/operators/{'/'.join(map(_operator, ref.path.split('::'))) if ref.path else 'index'}.md"
-        return REPORT
+        if to == To.REPORT:
+            return REPORT
+        # Any other kind is that of an extension, and has a folder of its own.
+        return f"book/{to}s/{'/'.join(map(_told_apart, ref.path.split('::'))) if ref.path else 'index'}.md"
 
     # --- links
 
@@ -232,8 +233,8 @@ def _plain(name: str) -> str:
     return "".join(c if c.isascii() and (c.isalnum() or c in "-_") else f"~{ord(c):x}" for c in name)
 
 
-def _operator(name: str) -> str:
-    """A part of an operator's name as a file's; not every disk tells capitals from small letters."""
+def _told_apart(name: str) -> str:
+    """A part of a name as a file's; not every disk tells capitals from small letters."""
     plain = _plain(name)
     return plain if plain == plain.lower() else f"{plain}-{_digest(name)}"
 

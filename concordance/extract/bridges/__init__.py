@@ -1,5 +1,25 @@
-"""What files say to other languages, one file for each bridge.
+"""What files say to other languages, one file for each bridge; see `BridgeReader`."""
 
-A bridge has `LANGUAGES` that it reads (empty for every one), `WORDS`, of which a file has one or is not read, and
-`ends(look)`, which gives what a file states. What that means is found in `concordance/link/bridges`.
-"""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.rule_context import RuleContext
+
+
+class BridgeReader(Protocol):
+    """Reads one file's ends of a bridge. What the ends mean is found in `link/bridges`, by the plug-in of that name.
+
+    `LANGUAGES` are those that it reads, empty for all; a file that has none of `WORDS` is not read.
+    """
+
+    LANGUAGES: frozenset[str] | tuple[str, ...]
+    WORDS: tuple[bytes, ...]
+
+    def ends(self, look: RuleContext) -> Iterable[BridgeEnd]:
+        """Yield what the file states."""
+
+
+PROTOCOL = BridgeReader

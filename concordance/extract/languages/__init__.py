@@ -1,5 +1,21 @@
-"""One file per language: how it is recognised, and how a file of it is read.
+"""How each language is recognised and read, one file each; see `LanguageReader`."""
 
-A language's file holds `LANGUAGE`, a `model.Language`, and `read(source) -> Draft`. Most hand
-`trees.read` a grammar and two queries; the others read their text by themselves.
-"""
+from __future__ import annotations
+
+from typing import Protocol
+
+from concordance.base.model import Language
+from concordance.extract.draft import Draft
+from concordance.extract.text.source_text import Source
+
+
+class LanguageReader(Protocol):
+    """A language. Most readers give `trees.read` a grammar and two queries; the others read their text themselves."""
+
+    LANGUAGE: Language
+
+    def read(self, source: Source) -> Draft:
+        """Read one file: its definitions, imports, names and scopes."""
+
+
+PROTOCOL = LanguageReader

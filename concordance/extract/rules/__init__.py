@@ -6,3 +6,28 @@ A rule's module says what it is in capitals (`ID`, `TITLE`, `CATEGORY`, `SEVERIT
 `TESTS` says whether the rule speaks of tests and benchmarks, too: what is slow there is mostly meant to be, and what
 they read they have written themselves.
 """
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from concordance.extract.rule_context import Match, RuleContext
+
+
+class RuleModule(Protocol):
+    """A rule; the module's docstring says what each name is."""
+
+    ID: str
+    TITLE: str
+    WHY: str
+    BAD: str
+    GOOD: str
+    TESTS: bool
+    LANGUAGES: frozenset[str] | tuple[str, ...]
+
+    def find(self, look: RuleContext) -> Iterable[Match]:
+        """Yield every place that the rule speaks of."""
+
+
+PROTOCOL = RuleModule

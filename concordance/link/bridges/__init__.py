@@ -1,6 +1,20 @@
-"""What the ends of bridges mean, one file for each bridge.
+"""What the ends of bridges mean, one file for each bridge; see `BridgeJoiner`."""
 
-A bridge has `join(crossing)`, which gives what it knows of the ends that `concordance/extract/bridges` read under the
-same name, and of names that files ask other languages for. Where it joins the ends of other readers, too, `READS` names
-these, so that an update knows.
-"""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from concordance.base.model import Bridge
+from concordance.link.bridge_context import BridgeContext
+
+
+class BridgeJoiner(Protocol):
+    """Joins the ends that `extract/bridges` read under the same name. One that joins the ends of other readers, too,
+    names these in `READS`, so that an update knows."""
+
+    def join(self, crossing: BridgeContext) -> Iterable[Bridge]:
+        """Yield every pair of ends that belong together, with how sure that is."""
+
+
+PROTOCOL = BridgeJoiner

@@ -1,5 +1,22 @@
-"""How each language finds what it imports: one file a language family, found by its name.
+"""How each language finds what it imports, one file for each family of languages; see `ImportLinker`."""
 
-A plug-in has LANGUAGES, the names in `File.language` that it serves, and `imports(tree)`, which gives a
-function from the importing file's path and one `Import` to its `Target`.
-"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from concordance.base.model import Import, Target
+from concordance.link.paths.tree import Tree
+
+
+class ImportLinker(Protocol):
+    """Resolves the imports of some languages. One that resolves names, too, has `names(world)`, which gives a
+    `link.world.LanguageLinker`."""
+
+    LANGUAGES: frozenset[str] | tuple[str, ...]
+
+    def imports(self, tree: Tree) -> Callable[[str, Import], Target | list[Target]]:
+        """Return a function from the importing file's path and one `Import` to what it leads to."""
+
+
+PROTOCOL = ImportLinker

@@ -14,3 +14,23 @@ first, and `resolver.subject(index, asked)` what PATH or NAME means; all three r
 nearest where there is none. `page.limit` and `page.cursor` are what `paged` needs to cut a page. An answer with no
 rows says in its `note` what was searched.
 """
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from concordance.query.answers import Answer, AnswerPage
+from concordance.query.index.repository import Index
+
+
+class QueryCommand(Protocol):
+    """A question that `concord` answers."""
+
+    HELP: str
+    ARGUMENT: str
+
+    def answer(self, index: Index, asked: str | None, page: AnswerPage) -> Answer:
+        """Answer the question."""
+
+
+PROTOCOL = QueryCommand

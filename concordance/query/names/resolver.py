@@ -23,7 +23,7 @@ from concordance.query.index.updates.reads import shared
 from concordance.query.names.at_position import POSITION, Resolution, ResolvedQuestion, at
 from concordance.query.names.import_trail import Hop, TrailFinder
 from concordance.query.names.public_names import public_names
-from concordance.query.operators import entries
+from concordance.query.pages import kinds_with
 
 _LINE = re.compile(r".+[^:]:\d+")
 _TEMPLATE = re.compile(r"<[^<>]*>")
@@ -282,9 +282,9 @@ def _below(index: Index, parts: list[str]) -> list[_Match]:
 
 
 def _across(index: Index, asked: str) -> Iterator[Resolution]:
-    """What another language has under a name: what is bound to it, or the operator that is called so."""
+    """What another language has under a name: what is bound to it, or what a kind of page knows of that name."""
     rows = [row for row in crossings(index).named(asked) if row.target and row.says in _BOUND]
-    for row in rows or entries(index, asked):
+    for row in rows or (row for kind in kinds_with("definitions") for row in kind.definitions(index, asked)):
         place = index.facts.place(row.target)
         if place is not None:
             yield Resolution(place, Trust(row.trust), f"{row.name}: {row.by}")

@@ -35,7 +35,9 @@ from concordance.query.folders.repository import name_of, readme, title_of
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import ANY, BELOW, EVERY
-from concordance.query.operators import names
+from concordance.query.pages import listed_kinds
+
+TO = To.BOOK  # what links to these pages say
 
 _BOXES = 24
 _WHOLE = 12  # chapters that stand for the whole
@@ -107,7 +109,7 @@ def _front(index: Index) -> list[Block]:
 
 
 def _behind(index: Index) -> Items:
-    operators = (Ref(To.OPERATOR, "", "", "Operators", False), "each with its kernels, derivative, tests and documents")
+    more = [(Ref(to, "", "", title, False), about) for title, to, about in listed_kinds(index)]
     rows: tuple[tuple[Ref, str], ...] = (
         (
             Ref(To.BOOK, PATHS, "", "Reading Paths", False),
@@ -115,7 +117,7 @@ def _behind(index: Index) -> Items:
         ),
         (Ref(To.BOOK, GLOSSARY, "", "Glossary", False), "terms and acronyms in the repository's own words"),
         (Ref(To.BOOK, NAMES, "", "Index of Names", False), "the classes and functions to know, and their chapters"),
-        *((operators,) if names(index) else ()),
+        *more,
         (Ref(To.LETTERS, "", "", "Keywords", False), "every name from A to Z"),
         (Ref(To.INDEX, "", "", "Index", False), "every folder and file"),
         (Ref(To.REPORT, "", "", "Verification Report", False), "what was read, and what was not and why"),

@@ -36,6 +36,8 @@ from concordance.query.sections.file_sections import ORDER, OVERVIEW, PURPOSE, s
 from concordance.query.sections.overview import licence
 from concordance.query.sections.structure import Structure
 
+TO = To.FILE  # what links to these pages say
+
 LARGEST = 900_000  # characters of a source on one page, which is to stay below a megabyte
 _SAID = 280  # characters that a page says of a symbol, about
 

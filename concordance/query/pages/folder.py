@@ -22,6 +22,8 @@ from concordance.query.index.owners import owners_notes
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import BELOW
 
+TO = To.FOLDER  # what links to these pages say
+
 
 def subjects(index: Index) -> list[str]:
     """Every folder that has files below it."""

@@ -15,6 +15,8 @@ from concordance.query.folders.repository import front, name_of
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import BELOW
 
+TO = To.INDEX  # what links to these pages say
+
 _MOST = 3000  # files on one page
 
 

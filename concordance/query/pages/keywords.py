@@ -34,6 +34,8 @@ from concordance.query.names.file_keywords import DefinedName, ImportedName, Men
 from concordance.query.names.public_names import public_name
 from concordance.query.sections import file_sections
 
+TO = To.KEYWORDS  # what links to these pages say
+
 _FEW = 40  # names of a section that the map spells out
 _NAMING = (
     file_sections.PATTERNS,

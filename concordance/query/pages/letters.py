@@ -17,6 +17,8 @@ from concordance.query.names.alphabet import EntryWriter, ranking
 from concordance.query.names.file_keywords import GROUPS
 from concordance.query.names.shards import DIGITS, OTHER, letter_of
 
+TO = To.LETTERS  # what links to these pages say
+
 _TOP = 50  # rows of the ranking
 
 

@@ -40,6 +40,8 @@ from concordance.query.index.ledger import Rows, ledger, outline, size_of
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import ANY, EVERY, lasting, shared, unless
 
+TO = To.REPORT  # what links to these pages say
+
 _ROWS = 1000  # of the ledger on one page
 _REASONS = {
     Skip.BINARY: "no text", Skip.TOO_LARGE: "larger than what is read", Skip.OWN_PAGE: "written by this program",

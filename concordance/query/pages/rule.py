@@ -37,6 +37,8 @@ from concordance.query.index.findings import findings_by_rule, ruled
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import EVERY
 
+TO = To.RULE  # what links to these pages say
+
 _SECTIONS = {  # of a file's page, and the heading in it under which findings of a category stand
     "performance": (Section.PERFORMANCE, "Performance Notes"),
     "security": (Section.SECURITY, "Security Considerations"),

@@ -20,6 +20,8 @@ from concordance.query.names.alphabet import EntryWriter, lettered, ranking
 from concordance.query.names.file_keywords import GROUPS, is_telling
 from concordance.query.names.shards import NameEntry, by_letter
 
+TO = To.SUBTREE  # what links to these pages say
+
 _MOST = 800  # definitions of a subtree that one alphabet holds
 _TOP = 25  # rows of a ranking
 _WORDS = 30  # concepts of a ranking

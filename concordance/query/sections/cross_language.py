@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from concordance.base.blocks import Block, Heading, Item, Items, Line, Mono, Piece, Ref, Text, To, counted, listed
+from concordance.base.blocks import Block, Heading, Item, Items, Line, Mono, Piece, Ref, Text, counted, listed
 from concordance.base.model import KINDS, Bridge, Kind, Trust
 from concordance.query.index.bridges import VERBS, crossings
 from concordance.query.index.file_model import FileModel, ref_of
-from concordance.query.operators import base_of, is_operator
+from concordance.query.pages import kinds_with
 
 _OTHERS = 6  # who is on the other side, named one by one
 
@@ -93,10 +93,19 @@ def _met(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
 
 
 def _named(one: FileModel, row: Bridge) -> str:
-    """The name of a bridge; of an operator's overload that of the operator, which has a page."""
-    base = base_of(row.name) if "::" in row.name else row.name
-    return base if base != row.name and is_operator(one.index, base) else row.name
+    """The name of a bridge, or that of the page about what it means, as an overload's is that of its operator."""
+    ref = _page_named(one, row.name)
+    return ref.path if ref is not None else row.name
 
 
 def _name(one: FileModel, name: str) -> Piece:
-    return Ref(To.OPERATOR, name, "", name) if "::" in name and is_operator(one.index, name) else Mono(name)
+    ref = _page_named(one, name)
+    return ref if ref is not None and ref.path == name else Mono(name)
+
+
+def _page_named(one: FileModel, name: str) -> Ref | None:
+    """The page that is about what a bridge's name means; None where no kind of page has one."""
+    for kind in kinds_with("subject_named"):
+        if subject := kind.subject_named(one.index, name):
+            return Ref(kind.TO, subject, "", subject)
+    return None

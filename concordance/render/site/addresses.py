@@ -12,7 +12,10 @@ from concordance.base.blocks import Ref, To
 from concordance.render.addresses import Addresses, anchor, lines_at
 
 SOURCE, CARDS, BLAME, DEFINITIONS, TREE = "_source.html", "_cards.js", "_blame.js", "_defs", "tree.js"
-_OF_FOLDER = {To.MAP: "map.html", To.HISTORY: "history.html"}  # what each folder has besides its pages in the book
+_OF_FOLDER: dict[str, str] = {
+    To.MAP: "map.html",
+    To.HISTORY: "history.html",
+}  # what each folder has besides its pages in the book
 OWN = ("index.html", "doc.html", "sub.html", TREE, *_OF_FOLDER.values())
 OWN_AT_ROOT = ("assets", "search", "search.html", "keywords.html", "verification_report.html", "llms.txt")
 # Of names beside each file's, which no folder has.

@@ -21,8 +21,7 @@ from concordance.base.characters import visible
 from concordance.query.folders.repository import name_of
 from concordance.query.index.repository import Index
 from concordance.query.names.hover_cards import cards
-from concordance.query.operators import names as operators
-from concordance.query.pages import ABOUT, PAGES
+from concordance.query.pages import PAGES, kinds, listed_kinds
 from concordance.query.sections.listing import blamed, listing, parts_of
 from concordance.query.sections.structure import plain_files
 from concordance.render.addresses import anchor
@@ -136,7 +135,8 @@ class Site:
     def _window(self, address: str, kind: str, ref: Ref, body: html.Body, blame: str = "") -> SiteFile:
         """A page with what stands around it; `blame` is where it stands which commits its lines come from."""
         name = name_of(self.index)
-        links = around(self.addresses, name, address, ref, body.title, bool(operators(self.index)))
+        more = [(title, to) for title, to, _ in listed_kinds(self.index)]
+        links = around(self.addresses, name, address, ref, body.title, more)
         views = links.views if kind != OF_SEARCH else []  # it is what a script puts there, and so is no Markdown
         window = page_frame.Window(
             name, address, body.title, body.html, body.outline, kind, ref.path, views, links.folders,
@@ -148,8 +148,8 @@ class Site:
 
     def address(self, meant: Route) -> str:
         """Where something stands."""
-        if meant.kind in ABOUT:
-            return self.addresses.page(Ref(ABOUT[meant.kind], meant.subject, part=meant.part))
+        if meant.kind in kinds():
+            return self.addresses.page(Ref(kinds()[meant.kind], meant.subject, part=meant.part))
         if meant.kind in plugins.names(SITE_PAGES):
             path, _, key = meant.subject.rpartition("#") if meant.kind == DEFINITION else (meant.subject, "", "")
             return self.addresses.page(Ref(To(meant.kind), path, key, part=meant.part))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import NamedTuple
 
-from concordance.base.blocks import Ref, To
+from concordance.base.blocks import TO_FILES, TO_FOLDERS, Ref, To
 from concordance.base.characters import visible
 from concordance.base.version import VERSION
 from concordance.query.answers import clean
@@ -27,8 +27,6 @@ _OF_FOLDER = (
 _OF_WHOLE = (
     ("Contents", To.INDEX), ("Book", To.BOOK), ("Keywords", To.LETTERS), ("Map", To.MAP), ("Checks", To.REPORT),
 )  # fmt: skip
-_FILES = frozenset((To.FILE, To.SOURCE, To.KEYWORDS, To.SYMBOL, To.DEFINITION))
-_FOLDERS = frozenset((To.INDEX, To.FOLDER, To.SUBTREE, To.MAP, To.HISTORY))
 _ONLY_HERE = frozenset((To.SOURCE, To.DEFINITION, To.MAP, To.HISTORY))
 SEARCH = "search.html"
 _SCRIPTS = ("site", "tree", "outline", "search", "cards")  # of every page, in this order
@@ -233,14 +231,15 @@ class Around(NamedTuple):
 
 
 def around(
-    addresses: SiteAddresses, repository: str, address: str, ref: Ref, title: str, operators: bool = False
+    addresses: SiteAddresses, repository: str, address: str, ref: Ref, title: str, more: Sequence[tuple[str, str]] = ()
 ) -> Around:
-    """The links around the page of a reference, which stands at an address; `operators`: whether they have pages."""
+    """The links around the page of a reference, which stands at an address; `more` are kinds of pages about
+    the whole besides those of every book: the words of the link, and the kind."""
 
-    def to(kind: To, path: str) -> str:
+    def to(kind: str, path: str) -> str:
         return addresses.to(address, addresses.page(Ref(kind, path)))
 
-    of_file, of_folder = ref.to in _FILES, ref.to in _FOLDERS
+    of_file, of_folder = ref.to in TO_FILES, ref.to in TO_FOLDERS
     home = ref.path.rpartition("/")[0] if of_file else ref.path if of_folder else ""
     steps = home.split("/") if home else []
     folders = [(repository, to(To.INDEX, ""))]
@@ -254,8 +253,7 @@ def around(
     here = addresses.to(address, address)
     in_book = to(To.FILE if of_file else To.INDEX, ref.path) if ref.to in _ONLY_HERE else here
     views = [*(views or [("Page", here)]), ("Markdown", f"{in_book.removesuffix('.html')}.md")]
-    whole = (*_OF_WHOLE, ("Operators", To.OPERATOR)) if operators else _OF_WHOLE
-    pages = [(name, to(kind, "")) for name, kind in whole]
+    pages = [(name, to(kind, "")) for name, kind in (*_OF_WHOLE, *more)]
     return Around(folders, views, pages, _last(ref, title))
 
 
@@ -263,4 +261,4 @@ def _last(ref: Ref, title: str) -> str:
     """What stands behind the folders."""
     if ref.to == To.DEFINITION:
         return ".".join(clean(ref.at))
-    return ref.path.rpartition("/")[2] if ref.to in _FILES else "" if ref.to in _FOLDERS else title
+    return ref.path.rpartition("/")[2] if ref.to in TO_FILES else "" if ref.to in TO_FOLDERS else title

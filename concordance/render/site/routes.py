@@ -15,7 +15,7 @@ from typing import NamedTuple
 from concordance.base import plugins
 from concordance.base.blocks import Ref, To
 from concordance.query.index.repository import Index
-from concordance.query.pages import ABOUT, PAGES
+from concordance.query.pages import PAGES, PER_FILE_OR_FOLDER, kinds
 from concordance.render.addresses import anchor
 from concordance.render.site.addresses import BLAME, CARDS, DEFINITIONS, SOURCE, TREE, SiteAddresses
 from concordance.render.site.page_frame import SEARCH
@@ -26,7 +26,6 @@ OF_BLAME = "blame"  # which only a server has
 _OF_FOLDER = {"index.html": "folder_index", "doc.html": "folder", "sub.html": "subtree", TREE: OF_TREE}
 _OF_FILE = {"_docs.html": "file", "_kw.html": "keywords", SOURCE: OF_SOURCE, CARDS: OF_CARDS, BLAME: OF_BLAME}
 REPORT = "report"
-_OF_WHOLE = ("letters", "book", "rule", "operator", REPORT)  # few, and not told by their address alone
 _PART = re.compile(r"(.*)\.([2-9]|[1-9]\d{1,4})(\.html)", re.DOTALL)
 _BESIDE = re.compile(rf"(.*){DEFINITIONS}/(def-[^/]*)\.html", re.DOTALL)
 
@@ -60,9 +59,9 @@ class SiteRoutes:
     def _rest(self) -> dict[str, Route]:
         """Pages of the whole by their addresses."""
         found = {}
-        for kind in _OF_WHOLE:
+        for kind in (kind for kind in kinds() if kind not in PER_FILE_OR_FOLDER):  # few
             for subject in plugins.load(PAGES, kind).subjects(self.index) if kind != REPORT else ("",):
-                found[self.addresses.page(Ref(ABOUT[kind], subject))] = Route(kind, subject)
+                found[self.addresses.page(Ref(kinds()[kind], subject))] = Route(kind, subject)
         return found
 
     @cached_property

@@ -16,7 +16,7 @@ from functools import partial
 from typing import NamedTuple
 
 from concordance.base import plugins
-from concordance.base.blocks import Page, Ref, To
+from concordance.base.blocks import TO_FILES, TO_FOLDERS, Page, Ref, To
 from concordance.base.config import Book, Config, of_site
 from concordance.base.confined_folder import ConfinedFolder
 from concordance.base.errors import BookFailed, NoPermission, UserError
@@ -29,7 +29,7 @@ from concordance.query.folders import folders
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.refresh import renew
 from concordance.query.index.updates.stale_pages import StalePages
-from concordance.query.pages import ABOUT, PAGES
+from concordance.query.pages import PAGES, PER_FILE_OR_FOLDER, kinds
 from concordance.query.sections.structure import plain_files
 from concordance.render import claims, manifest, output_folder
 from concordance.render.addresses import Addresses, claims_of
@@ -38,11 +38,11 @@ from concordance.render.formats import markdown
 from concordance.render.manifest import ManifestPage
 from concordance.render.page_sink import DryRunSink, PageSink
 from concordance.render.summary import BookSummary
+from concordance.serve.reader import leave_front
 from concordance.workflow.resident import BookState, ResidentState
 from concordance.workflow.workers import forked, pool
 
 OF_A_PAGE = " of a page"  # ends the kind of a page that is about a page
-OF_PAGES = ("file", "keywords", "folder", "folder_index", "subtree")  # pages have them, too; the rest there is once
 BATCH = 48  # subjects: about a tenth of a second's work
 FEW = 40  # subjects that are made without other processes, which would take longer to start
 _TRIED = 8  # pages of each kind, about, that are made beforehand
@@ -134,7 +134,7 @@ def _leave_front(index: Index, folder: str, book: Book) -> None:
     if folders in index.worked_out:
         index.book = of_site(book)
         with suppress(Exception):  # it is for speed alone, and whoever needs the page says what is wrong with it
-            plugins.load("concordance.serve", "desk").leave_front(index, folder)
+            leave_front(index, folder)
 
 
 def _known(root: str, folder: str, out: str, book: Book, before: BookState | None) -> BookState:
@@ -199,7 +199,7 @@ class _Inner(Addresses):
         return super().link(page, self._there(ref))
 
     def _there(self, ref: Ref) -> Ref:
-        whole = ref.to in (To.BOOK, To.LETTERS, To.RULE, To.OPERATOR)
+        whole = ref.to not in TO_FILES | TO_FOLDERS | {To.REPORT}
         return ref._replace(path="", at="", part=1) if whole and super().page(ref) not in self.known else ref
 
 
@@ -282,13 +282,13 @@ class _Level:
 
     def _work(self, known: BookState, addresses: Addresses, others: Collection[str]) -> dict[Subject, int]:
         """What is to be made: of pages' pages, those that no page of the repository itself takes the place of."""
-        kinds = OF_PAGES if self.generated else plugins.names(PAGES)
-        lists = [(kind, _subjects(kind, known.index)) for kind in plugins.names(PAGES) if kind in kinds]
+        some = PER_FILE_OR_FOLDER if self.generated else plugins.names(PAGES)  # pages have no others
+        lists = [(kind, _subjects(kind, known.index)) for kind in plugins.names(PAGES) if kind in some]
 
         def made() -> dict[Subject, int]:
             every = [(kind, subject) for kind, subjects in lists for subject in subjects]
             if self.generated:
-                every = [one for one in every if addresses.page(Ref(ABOUT[one[0]], one[1])) not in others]
+                every = [one for one in every if addresses.page(Ref(kinds()[one[0]], one[1])) not in others]
             return {one: place for place, one in enumerate(every)}
 
         return known.work(lists, made)
@@ -336,8 +336,8 @@ def _planned(addresses: Addresses, work: list[tuple[str, str]]) -> Iterator[str]
     """Where pages will stand; further parts of one are only known when it is made."""
     yield MANIFEST
     for kind, subject in work:
-        if kind in ABOUT:
-            yield addresses.page(Ref(ABOUT[kind], subject))
+        if kind in kinds():
+            yield addresses.page(Ref(kinds()[kind], subject))
 
 
 def _made(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.link.bridge_context import BridgeContext
-from concordance.link.operator_tables import TableOperator, Tables, nearest
+from concordance_torch.link.operator_tables import TableOperator, Tables, nearest
 
 _METHODS = ("torch.Tensor", "Tensor", "torch._C._TensorBase", "torch._C.TensorBase")
 _FUNCTIONS = ("torch", "torch._VF", "torch._C._VariableFunctions")

@@ -9,7 +9,7 @@ from concordance.base.model import Bridge, Trust
 from concordance.query.answers import Answer, AnswerPage, Row, full_name, paged
 from concordance.query.index.bridges import crossings
 from concordance.query.index.repository import Index
-from concordance.query.operators import (
+from concordance_torch.query.operators import (
     COLUMNS,
     KERNEL,
     SCHEMA,

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Trust
 from concordance.link.bridge_context import BridgeContext
-from concordance.link.operator_names import OperatorNames
-from concordance.link.operator_tables import Tables
+from concordance_torch.link.operator_names import OperatorNames
+from concordance_torch.link.operator_tables import Tables
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:

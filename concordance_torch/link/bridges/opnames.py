@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Trust
 from concordance.link.bridge_context import BridgeContext, StatedEnd
-from concordance.link.operator_names import OperatorNames
-from concordance.link.operator_tables import TableOperator
+from concordance_torch.link.operator_names import OperatorNames
+from concordance_torch.link.operator_tables import TableOperator
 
 _SYMBOLICS = re.compile(r"symbolic_\w*\.py$")
 _REFERENCES = re.compile(r"(?:^|/)_?refs(?:/|\.py$)")

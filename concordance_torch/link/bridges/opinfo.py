@@ -12,8 +12,8 @@ from functools import cached_property
 
 from concordance.base.model import ROLES, Bridge, Kind, Role, Trust
 from concordance.link.bridge_context import BridgeContext, StatedEnd
-from concordance.link.operator_names import OperatorNames
-from concordance.link.operator_tables import TableOperator
+from concordance_torch.link.operator_names import OperatorNames
+from concordance_torch.link.operator_tables import TableOperator
 
 _CALL = 1 << ROLES.index(Role.CALL)
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.operator_schema import full_name
 from concordance.extract.rule_context import RuleContext
+from concordance_torch.extract.operator_schema import full_name
 
 LANGUAGES = ("yaml",)
 WORDS = (b"cpp_namespace:",)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.python_operators import Spaces
 from concordance.extract.rule_context import PYTHON, RuleContext
+from concordance_torch.extract.python_operators import Spaces
 
 LANGUAGES = PYTHON
 WORDS = (b"torch.ops.", b"aten.", b"torch.ops import", b"torch._ops.ops.")

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from tree_sitter import Node
 
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.operator_schema import DEFAULT, full_name, parsed
-from concordance.extract.python_operators import Spaces
 from concordance.extract.rule_context import PYTHON, Call, RuleContext
+from concordance_torch.extract.operator_schema import DEFAULT, full_name, parsed
+from concordance_torch.extract.python_operators import Spaces
 
 LANGUAGES = PYTHON
 WORDS = (b"torch.library", b"Library(", b"custom_op(", b"triton_op(")

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from concordance.base.model import ROLES, Bridge, Role, Trust
 from concordance.link.bridge_context import BridgeContext, StatedEnd
-from concordance.link.operator_names import OperatorNames
-from concordance.link.operator_tables import TableOperator, Tables
-from concordance.link.registered_kernels import BRIDGES, RegisteredKernels
+from concordance_torch.link.operator_names import OperatorNames
+from concordance_torch.link.operator_tables import TableOperator, Tables
+from concordance_torch.link.registered_kernels import BRIDGES, RegisteredKernels
 
 _CALL = 1 << ROLES.index(Role.CALL)
 

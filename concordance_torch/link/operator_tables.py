@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from concordance.extract.operator_schema import Schema, parsed
 from concordance.facts.read import Place
 from concordance.link.bridge_context import BridgeContext, BridgeFile, StatedEnd
+from concordance_torch.extract.operator_schema import Schema, parsed
 
 _STATING = ("operators", "registry", "library")  # the bridges whose ends say `schema`
 

@@ -39,7 +39,8 @@ from concordance.query.index.bridges import crossings
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import EVERY
-from concordance.query.operators import (
+from concordance.query.sections.structure import folders
+from concordance_torch.query.operators import (
     CALLED,
     CALLS,
     COLUMNS,
@@ -51,13 +52,17 @@ from concordance.query.operators import (
     PYTHON,
     WAYS,
     OperatorInfo,
+    base_of,
+    entries,
     has,
+    is_operator,
     more_of,
     names,
     operator,
 )
-from concordance.query.sections.structure import folders
 
+TO = "operator"  # what links to these pages say
+LISTED = ("Operators", "each with its kernels, derivative, tests and documents")
 _USERS = 12  # files that call an operator, named one by one
 _BOXES = 5  # kernels in a diagram
 _CALLS = ("function", "method")  # the variants that a schema may name, and how each is called
@@ -72,15 +77,26 @@ def subjects(index: Index) -> list[str]:
     return ["", *found] if found else []
 
 
+def subject_named(index: Index, name: str) -> str:
+    """The operator that a bridge's name means, an overload's included; "" for none."""
+    base = base_of(name) if "::" in name else ""
+    return base if base and is_operator(index, base) else ""
+
+
+def definitions(index: Index, name: str) -> list[Bridge]:
+    """The schemas of the operator that a name means."""
+    return entries(index, name)
+
+
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """The page of one operator, or the index."""
     if not subject:
         index.reads.note(Aspect.ACROSS, EVERY)
-        yield Page(Ref(To.OPERATOR, ""), ["Operators"], _all(index))
+        yield Page(Ref(TO, ""), ["Operators"], _all(index))
         return
     one = operator(index, subject)
     if one is not None:
-        yield Page(Ref(To.OPERATOR, subject), ["Operator ", Mono(subject)], list(_blocks(index, one)))
+        yield Page(Ref(TO, subject), ["Operator ", Mono(subject)], list(_blocks(index, one)))
 
 
 def _all(index: Index) -> list[Block]:
@@ -95,7 +111,7 @@ def _all(index: Index) -> list[Block]:
         found = has(one)
         counts.update(column for column in COLUMNS if found[column])
         label = name.removeprefix("aten::")
-        rows.append([[Ref(To.OPERATOR, name, "", label)], *([found[column] or "–"] for column in COLUMNS)])
+        rows.append([[Ref(TO, name, "", label)], *([found[column] or "–"] for column in COLUMNS)])
     head = f"{counted(len(every), 'operator')} with a schema in this repository, and what was found of each: "
     told: list[Piece] = [f"{column} {counts[column]:,}" for column in COLUMNS]
     return [Text([head, *listed(told), "."]), Table(["Operator", *COLUMNS], rows, sorts=True)]
@@ -125,7 +141,7 @@ def _blocks(index: Index, one: OperatorInfo) -> Iterator[Block]:
     yield from _users(index, one)
     yield from _missing(index, one)
     yield Heading(2, ["Cross-References"])
-    yield Items([Item([Ref(To.OPERATOR, "", "", "All operators", False)])])
+    yield Items([Item([Ref(TO, "", "", "All operators", False)])])
 
 
 def _quoted(index: Index, one: OperatorInfo) -> Iterator[Block]:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.keyed_records import Field, KeyedRecord, entries
-from concordance.extract.operator_schema import Schema, full_name, parsed
 from concordance.extract.rule_context import RuleContext
+from concordance_torch.extract.keyed_records import Field, KeyedRecord, entries
+from concordance_torch.extract.operator_schema import Schema, full_name, parsed
 
 LANGUAGES = ("yaml",)
 WORDS = (b"func:",)

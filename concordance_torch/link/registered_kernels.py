@@ -13,10 +13,10 @@ from functools import cached_property
 from concordance.base.model import Kind, Trust
 from concordance.extract.cfamily.macro_functions import Macro, MacroExpander
 from concordance.extract.cfamily.tokens import Tokens
-from concordance.extract.registrations import calls
 from concordance.link.bridge_context import BridgeContext, BridgeFile, LinkedName, StatedEnd
-from concordance.link.kernels import Kernels, spaces_around
-from concordance.link.operator_tables import Tables, shared
+from concordance_torch.extract.registrations import calls
+from concordance_torch.link.kernels import Kernels, spaces_around
+from concordance_torch.link.operator_tables import Tables, shared
 
 _TEXT = re.compile(r"(?<!#)#\s*([A-Za-z_]\w*)")  # a parameter of a macro whose text is meant
 _ROOM = 100_000  # characters that one use of a macro may stand for

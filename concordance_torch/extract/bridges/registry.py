@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.cfamily.tokens import Tokens
-from concordance.extract.registrations import ANY, calls, given
 from concordance.extract.rule_context import C_FAMILY, RuleContext
+from concordance_torch.extract.registrations import ANY, calls, given
 
 LANGUAGES = C_FAMILY
 _BLOCKS = (b"TORCH_LIBRARY", b"RegisterOperators")

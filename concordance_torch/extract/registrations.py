@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.cfamily.tokens import Stretch, Tokens
-from concordance.extract.operator_schema import DEFAULT, full_name, parsed
+from concordance_torch.extract.operator_schema import DEFAULT, full_name, parsed
 
 _DEVICE = re.compile(r"k[A-Z]\w*")
 ANY = "CompositeImplicitAutograd"  # what a kernel is for that is given with the schema

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Role, Trust
 from concordance.link.bridge_context import BridgeContext, LinkedName
-from concordance.link.kernels import Kernels
-from concordance.link.operator_tables import Tables
+from concordance_torch.link.kernels import Kernels
+from concordance_torch.link.operator_tables import Tables
 
 READS = ("overloads",)
 

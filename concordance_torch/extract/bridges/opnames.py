@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.python_operators import Spaces
 from concordance.extract.rule_context import PYTHON, Call, RuleContext
+from concordance_torch.extract.python_operators import Spaces
 
 LANGUAGES = PYTHON
 _WAYS = {

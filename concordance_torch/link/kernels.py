@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable
 
 from concordance.base.model import Kind, Trust
-from concordance.extract.operator_schema import Schema
 from concordance.extract.rule_context import C_FAMILY
 from concordance.facts.read import Place
 from concordance.link.bridge_context import BridgeContext, LinkedName
+from concordance_torch.extract.operator_schema import Schema
 
 _FUNCTIONS = (Kind.FUNCTION, Kind.METHOD)
 _NUMBER = re.compile(r"\+\d+$")

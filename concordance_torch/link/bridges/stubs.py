@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Kind, Role, Trust
 from concordance.link.bridge_context import BridgeContext, LinkedName, StatedEnd
-from concordance.link.kernels import Kernels
+from concordance_torch.link.kernels import Kernels
 
 _SAYS = "stub"
 _NUMBER = re.compile(r"\+\d+$")

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Role, Trust
 from concordance.link.bridge_context import BridgeContext, LinkedName, StatedEnd
-from concordance.link.operator_tables import Tables
-from concordance.link.registered_kernels import BRIDGES, RegisteredKernels
+from concordance_torch.link.operator_tables import Tables
+from concordance_torch.link.registered_kernels import BRIDGES, RegisteredKernels
 
 READS = BRIDGES
 

@@ -1,0 +1,1 @@
+"""Reads tables and registrations of operators."""

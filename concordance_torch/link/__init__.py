@@ -1,0 +1,1 @@
+"""Finds the operators and kernels that names mean."""

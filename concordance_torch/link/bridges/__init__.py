@@ -1,0 +1,1 @@
+"""Joins operators with what implements, tests and documents them."""

@@ -1,0 +1,1 @@
+"""Questions and pages about operators."""
