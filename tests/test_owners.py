@@ -9,8 +9,9 @@ import pytest
 
 import concordance
 from concordance.base.blocks import Cite, Ref, To
+from concordance.query.index.codeowners import found, parsed
 from concordance.query.index.file_model import about
-from concordance.query.index.owners import found, owner, parsed
+from concordance.query.index.owners import owner
 from concordance.query.sections.overview import licence, stated
 
 RULES = """# comment

@@ -7,24 +7,14 @@ build here; every language gets names, members of names, symbols and imports by 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from concordance.base.model import KINDS, ROLES, Flow, Given, Import, Kind, Op, Role, Scope, Symbol, packed
-from concordance.extract.draft import Draft, innermost
 
-_TYPED_BINDS = frozenset(ROLES.index(role) for role in (Role.WRITE, Role.DEFINE))
-_TYPES = frozenset(ROLES.index(role) for role in (Role.TYPE, Role.CALL))
 _TYPE, _IMPORT, _INHERIT = ROLES.index(Role.TYPE), ROLES.index(Role.IMPORT), ROLES.index(Role.INHERIT)
-_BEHIND = re.compile(rb"[ \t]*\??!?:?[ \t]*(?:[&*]|mut |dyn |const |impl |readonly )*$")  # f: &mut C, s *S
-_BEFORE = re.compile(rb"(?:\[\])?(?:\.\.\.)?[ \t]+$")  # Base b
-_NEW = re.compile(rb"[ \t]*:?=[ \t]*(?:new[ \t]+|&)$")  # x = new Foo, x := &S{
-_SELF = re.compile(rb"(?:\bthis|\bself)[ \t]*\??(?:\.|->)[ \t]*$|\bSelf::$")
-_SUPER = re.compile(rb"\bsuper[ \t]*\.[ \t]*$")
-_CLASSES = ("class", "struct", "interface", "enum", "union")
 VERSION = 1 << 30  # numbers from here on are parts of variables, until all variables are known
 FARTHEST = 16  # bindings looked back at; a name that is bound more often in branches means all of them
 
@@ -285,110 +275,3 @@ _MENTION = tuple(Role).index(Role.MENTION)
 _KIND = {str(kind): place for place, kind in enumerate(KINDS)}
 _ROLES = (1 << len(Role)) - 1
 _NO_USE = frozenset(place for place, role in enumerate(Role) if role in (Role.DEFINE, Role.DECLARE))
-
-
-# ---
-# The flow of languages whose types are written beside the names: Java, Go, Rust, TypeScript, JavaScript.
-#
-# In: names in the order of the text. Out: a flow with members, imports, bases, and the declared type of a name where
-# one stands beside it (`Base b`, `s *S`, `f: C`, `x = new Foo`). What is between two names tells.
-
-
-def weave_typed(draft: Draft, woven: FlowBuilder) -> None:
-    """Gives a file its flow."""
-    data = draft.source.data
-    names = woven.names
-    _adopt(woven)
-
-    def receiver(place: int) -> int:
-        before = data[max(0, names.starts[place] - 12) : names.starts[place]]
-        around = _class_around(woven, names.scope[place])
-        if around >= 0 and _SELF.search(before):
-            return woven.expression(Op.OF_TYPE, woven.expression(Op.SYMBOL, around))
-        return woven.expression(Op.SUPER, around + 1) if around >= 0 and _SUPER.search(before) else 0
-
-    woven.weave(receiver)
-    woven.define()
-    woven.bring_in()
-    _imports(draft, woven)
-    _types(data, woven)
-    _bases(draft, woven)
-
-
-def _adopt(woven: FlowBuilder) -> None:
-    """Gives methods that stand outside of their class (Go, Rust) to it; where it is in another file, notes its name."""
-    places = {symbol.key: place for place, symbol in enumerate(woven.symbols)}
-    within = [0] * len(woven.symbols)
-    for place, symbol in enumerate(woven.symbols):
-        owner = symbol.key.rpartition(".")[0] if symbol.parent < 0 else ""
-        if owner and owner not in places:
-            within[place] = woven.word(owner.rpartition(".")[2]) + 1
-    if any(within):
-        woven.more["symbol_within"] = packed(within)
-    woven.symbols = tuple(
-        s._replace(parent=places.get(s.key.rpartition(".")[0], -1)) if s.parent < 0 else s for s in woven.symbols
-    )
-
-
-def _class_around(woven: FlowBuilder, scope: int) -> int:
-    """The class that a scope lies in; an `impl` block's is that of its methods."""
-    while scope >= 0:
-        symbol = woven.scopes[scope].symbol
-        while symbol >= 0:
-            if woven.symbols[symbol].kind in _CLASSES:
-                return symbol
-            symbol = woven.symbols[symbol].parent
-        scope = woven.scopes[scope].parent
-    return -1
-
-
-def _imports(draft: Draft, woven: FlowBuilder) -> None:
-    """Gives the names in import statements what they bring in."""
-    names = woven.names
-    rows: dict[str, list[tuple[int, int]]] = {}
-    for place, row in enumerate(woven.imports):
-        for name in {row.name, row.alias} - {"", "*"}:
-            rows.setdefault(name, []).append((row.line, place))
-    for place, role in enumerate(names.role):
-        if role == _IMPORT and names.table[names.name[place]] in rows:
-            line = draft.source.line(names.starts[place])
-            named = rows[names.table[names.name[place]]]
-            _, best = min(named, key=lambda row: (row[0] > line, abs(line - row[0])))  # a statement may be many lines
-            woven.use[place] = woven.expression(Op.IMPORT, best)
-
-
-def _types(data: bytes, woven: FlowBuilder) -> None:
-    """Binds names to the types that stand beside them."""
-    names, use = woven.names, woven.use
-    for place in range(len(use)):
-        if names.role[place] not in _TYPED_BINDS or not names.bound[place] or names.hangs[place]:
-            continue
-        typed = 0
-        after = place + 1
-        last = after
-        while last + 1 < len(use) and names.hangs[last + 1] == 1:  # s *store.Store
-            last += 1
-        if last < len(use) and names.role[last] in _TYPES:
-            between = data[names.ends[place] : names.starts[after]]
-            if (names.role[last] == _TYPE and _BEHIND.match(between)) or _NEW.match(between):
-                typed = use[last]
-        between = data[names.ends[place - 1] : names.starts[place]] if place else b""
-        if not typed and place and names.role[place - 1] == _TYPE and _BEFORE.match(between):
-            typed = use[place - 1]
-        if typed:
-            variable = woven.variable(names.bound[place] - 1, names.name[place])
-            value = woven.expression(Op.OF_TYPE, typed)
-            woven.sites.setdefault(variable, []).append(BindingSite(names.starts[place], value, (0, len(data) + 1)))
-
-
-def _bases(draft: Draft, woven: FlowBuilder) -> None:
-    """Says what a class is built on: the names that stand in its head as such."""
-    names = woven.names
-    places = [place for place, role in enumerate(names.role) if role == _INHERIT]
-    if not places:
-        return
-    spans = sorted((d.start, d.end, d.place) for d in draft.definitions if d.kind in _CLASSES)
-    inside = innermost([names.starts[place] for place in places], [(0, len(draft.source.data) + 1, -1), *spans])
-    for place, symbol in zip(places, inside, strict=True):
-        if symbol >= 0 and not (place + 1 < len(woven.use) and names.hangs[place + 1] == 1):
-            woven.say(symbol, Given.BASE, woven.use[place])

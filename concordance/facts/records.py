@@ -8,10 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from concordance.base.errors import StoreBroken
 from concordance.base.model import File
-from concordance.facts import schema
-from concordance.facts.read import Facts
 
 # One file's macros: name and form of each, as `extract.macros` has them; the store only keeps them.
 Learned = tuple[tuple[bytes, str], ...]
@@ -63,32 +60,3 @@ class PreviousFile(NamedTuple):
         was = dict(zip(self.keys, self.kinds, strict=True))
         tests = [[key for key, (_, test) in kinds.items() if test] for kinds in (was, now)]
         return tests[0] != tests[1] or any(was[key] != now[key] for key in was.keys() & now.keys())
-
-
-# ---
-# What the last build left, for the next one: its ledger, its notes of itself, and its macros.
-#
-# In: the folder of a store. Out: `LastBuild`, or None where there is none, or it is another's or broken.
-
-
-class LastBuild(NamedTuple):
-    """What the last build left."""
-
-    files: dict[str, File]
-    meta: dict[str, str]
-    macros: list[tuple[str, Learned]]
-
-
-def known(folder: str, readers: str, kept: LastBuild | None = None) -> LastBuild | None:
-    """The last build by these readers; None where there is none, it is another's or broken, or best made anew. `kept`
-    may be it."""
-    try:
-        with Facts(folder, alone=True) as facts:
-            meta = facts.meta()
-            if meta.get("readers") != readers or schema.is_outgrown(meta):
-                return None
-            if kept is not None and kept.meta.get("started") == meta.get("started"):
-                return kept._replace(meta=meta)
-            return LastBuild({file.path: file for file in facts.files()}, meta, facts.macros())
-    except StoreBroken:
-        return None

@@ -13,15 +13,12 @@ from types import ModuleType
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from concordance.base import plugins
 from concordance.base.errors import UserError
 from concordance.base.model import Category, Symbol, Trust
 from concordance.extract.engine import language_of
 from concordance.facts.codec import SymbolHead
 from concordance.facts.read import Place
-from concordance.query.index.repository import Index
 
-COMMANDS = "concordance.query.commands"
 Row = dict[str, object]
 
 
@@ -149,20 +146,3 @@ _ORDER: dict[str, int] = {
 def rank_of(category: str) -> int:
     """Where files of a category stand in an answer: source before tests."""
     return _ORDER.get(category, 6)
-
-
-# ---
-# A question to one of the commands, however it came here: from a terminal, a program or a browser.
-#
-# In: a command's name, what it is asked about and how much is wanted. Out: its answer.
-
-
-def ask(
-    index: Index, command: str, asked: str | None = None, limit: int = 1000, cursor: str = "", **options: object
-) -> Answer:
-    """One answer, with how many rows there are, and the cursor that asks for more of them."""
-    module = plugins.load(COMMANDS, command)
-    if asked is None and module.ARGUMENT and not module.ARGUMENT.startswith("["):
-        raise UserError(f"{command} is asked about nothing", f"Say which {module.ARGUMENT}")
-    answer: Answer = module.answer(index, asked, page_for(module, limit, cursor, options))
-    return answer

@@ -34,7 +34,8 @@ from concordance.facts import code_versions, file_times
 from concordance.facts.cache import Cache
 from concordance.facts.fulltext.index import TextWriter, astray
 from concordance.facts.integrity import lock
-from concordance.facts.records import ExtractedFile, LastBuild, known
+from concordance.facts.last_build import LastBuild, known
+from concordance.facts.records import ExtractedFile
 from concordance.facts.write import StoreWriter
 from concordance.workflow import changed_files
 from concordance.workflow.stages import bridges as stages_bridges

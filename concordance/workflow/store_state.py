@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from concordance.base.model import File
 from concordance.extract.cfamily.macros import Macros
-from concordance.facts.records import LastBuild, Learned, Linkable
+from concordance.facts.last_build import LastBuild
+from concordance.facts.records import Learned, Linkable
 from concordance.link.cfamily import resident_tables
 
 

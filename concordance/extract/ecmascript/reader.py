@@ -12,7 +12,7 @@ import re
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Parameter
-from concordance.extract import flow, trees
+from concordance.extract import trees, typed_flow
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.ecmascript.modules import note_exports, note_imports
 from concordance.extract.text.source_text import Source
@@ -223,7 +223,7 @@ def read(source: Source, grammar: trees.Grammar) -> Draft:
     note_imports(draft, found)
     offered = note_exports(draft, found)
     _note_nesting(draft, offered)
-    draft.weave = flow.weave_typed
+    draft.weave = typed_flow.weave_typed
     return draft
 
 

@@ -11,7 +11,7 @@ import re
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Language, Parameter
-from concordance.extract import flow, trees
+from concordance.extract import trees, typed_flow
 from concordance.extract.documents.comments import Comments
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
@@ -242,5 +242,5 @@ def read(source: Source) -> Draft:
     package = next((d for d in draft.definitions if d.kind == Kind.NAMESPACE), None)
     if package is not None:
         draft.doc = Comments(source, draft.comments).above(source.line(package.start))
-    draft.weave = flow.weave_typed
+    draft.weave = typed_flow.weave_typed
     return draft

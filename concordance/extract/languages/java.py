@@ -9,7 +9,7 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Language, Parameter, Role
-from concordance.extract import flow, trees
+from concordance.extract import trees, typed_flow
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
 
@@ -241,5 +241,5 @@ def read(source: Source) -> Draft:
     draft.scopes.extend((node.start_byte, node.end_byte, "lambda") for node in found.get("lambda", ()))
     _note_imports(draft, found.get("import.declaration", []))
     _note_nesting(draft)
-    draft.weave = flow.weave_typed
+    draft.weave = typed_flow.weave_typed
     return draft

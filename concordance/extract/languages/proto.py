@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from concordance.base.model import Kind, Language, Parameter, Role
-from concordance.extract import flow
+from concordance.extract import typed_flow
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
 from concordance.extract.trees import one_line
@@ -82,7 +82,7 @@ def read(source: Source) -> Draft:
                 continue
         statement.append(token)
     reading.finish(statement)
-    draft.weave = flow.weave_typed
+    draft.weave = typed_flow.weave_typed
     return draft
 
 

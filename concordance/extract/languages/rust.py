@@ -13,7 +13,7 @@ from bisect import bisect_right
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Language, Parameter, Role
-from concordance.extract import flow, trees
+from concordance.extract import trees, typed_flow
 from concordance.extract.documents.comments import clean
 from concordance.extract.draft import CODE, Definition, Draft, innermost
 from concordance.extract.text.source_text import Source
@@ -431,7 +431,7 @@ def read(source: Source) -> Draft:
     around = note_members(draft, found, attributes)
     note_nesting(draft, around)
     note_uses(draft, found, attributes)
-    draft.weave = flow.weave_typed
+    draft.weave = typed_flow.weave_typed
     return draft
 
 

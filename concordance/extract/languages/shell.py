@@ -13,7 +13,7 @@ import re
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Language
-from concordance.extract import flow, trees
+from concordance.extract import trees, typed_flow
 from concordance.extract.draft import Draft, innermost
 from concordance.extract.text.repetition import NOT_READ, TOO_DEEP, is_too_deep, is_unparsable
 from concordance.extract.text.source_text import Source
@@ -87,7 +87,7 @@ def read(source: Source) -> Draft:
         draft.add_import(node.start_byte, trees.text(node).strip("\"'"))
     _variables(draft, found)
     _conditions(draft, found.get("condition", []))
-    draft.weave = flow.weave_typed
+    draft.weave = typed_flow.weave_typed
     return draft
 
 

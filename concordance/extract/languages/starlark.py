@@ -10,7 +10,7 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Language, Parameter, Role
-from concordance.extract import flow, trees
+from concordance.extract import trees, typed_flow
 from concordance.extract.documents.docstrings import clean_docstring
 from concordance.extract.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
@@ -128,7 +128,7 @@ def read(source: Source) -> Draft:
     draft.add_names(((node.start_byte + 1, node.end_byte) for node in found.get("label", ())), Role.READ)
     for node in found.get("load", ()):
         _load(draft, node)
-    draft.weave = flow.weave_typed
+    draft.weave = typed_flow.weave_typed
     return draft
 
 

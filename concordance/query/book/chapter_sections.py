@@ -7,9 +7,8 @@ own files: those of its folder and of the sections that have no chapter of their
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
-from typing import NamedTuple
 
 from concordance.base.blocks import (
     Block,
@@ -28,11 +27,11 @@ from concordance.base.blocks import (
     listed,
 )
 from concordance.base.model import TYPES, Category, Kind
-from concordance.facts.codec import SymbolHead
 from concordance.facts.store_delta import Aspect
 from concordance.query.book.chapters import Chapter, plan
+from concordance.query.book.key_definitions import KeyDefinition, known_of
 from concordance.query.book.reading_paths import chapter_path, minutes_for
-from concordance.query.descriptions.quotations import ended, first_sentence, is_statement, quote
+from concordance.query.descriptions.quotations import ended
 from concordance.query.folders import Folder, folders
 from concordance.query.folders.contents import folder_ref
 from concordance.query.folders.description import describe_folder, role_words
@@ -41,7 +40,7 @@ from concordance.query.folders.repository import name_of
 from concordance.query.folders.sections import diagram, important
 from concordance.query.folders.terms import marking
 from concordance.query.index.file_model import ref_of
-from concordance.query.index.ledger import ledger, outline
+from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import BELOW, MOVED, kept, lasting, unless
 
@@ -256,74 +255,3 @@ def summary(index: Index, chapter: Chapter) -> list[Piece]:
     own = counted(len(folders(index).all[""].files), "file")
     tops = [path for path in chapter.sections if "/" not in path]
     return [f"{own} at the root", *([" and the folders ", *listed([Mono(path) for path in tops])] if tops else [])]
-
-
-# ---
-# The definitions to know: those that most files use, with what their authors say of them.
-#
-# In: an index, and a folder or some files. Out: rows, the most used first; of several definitions of one name the
-# most used one stands for all.
-
-
-class KeyDefinition(NamedTuple):
-    """A definition that others use."""
-
-    id: int
-    times: int  # files that use it
-    name: str
-    kind: str
-    path: str
-    words: list[Piece]  # its author's first sentence; nothing where there is none
-    signature: str
-
-
-def defined(index: Index, one: int) -> SymbolHead | None:
-    """The definition of an id."""
-    path = index.path_of(one)
-    symbols = outline(index, path).symbols
-    place = one - index.base_of(path) - 1
-    return symbols[place] if 0 <= place < len(symbols) else None
-
-
-def known_in(index: Index, folder: Folder, most: int) -> list[KeyDefinition]:
-    """The definitions in a folder that most files use."""
-    return _rows(index, folder.used, most)
-
-
-def known_of(index: Index, paths: Iterable[str], most: int) -> list[KeyDefinition]:
-    """The definitions in some files that most files use."""
-    names, used = index.census.names, folders(index).used_in
-    rows = [row for path in paths for row in used.get(path, ())]
-    rows.sort(key=lambda row: (-row[0], names[row[1]], index.path_of(row[1]), row[1]))
-    return _rows(index, rows, most)
-
-
-def _rows(index: Index, rows: Iterable[tuple[int, int]], most: int) -> list[KeyDefinition]:
-    found: dict[str, KeyDefinition] = {}
-    for times, one in rows:
-        symbol = defined(index, one)
-        if symbol is None or times < 2 or symbol.name in found or symbol.name == "main":
-            continue
-        if symbol.declaration and symbol.kind in TYPES:
-            continue  # named ahead; it is defined elsewhere
-        path = index.path_of(one)
-        words = _words(index, f"{one - index.base_of(path) - 1} {path}")
-        found[symbol.name] = KeyDefinition(one, times, symbol.name, symbol.kind, path, words, symbol.signature)
-        if len(found) == most:
-            break
-    return list(found.values())
-
-
-@kept(8192)
-def _words(index: Index, asked: str) -> list[Piece]:
-    """The first sentence of a definition's author; what is asked for is its place in a file, and the file's path."""
-    place, _, path = asked.partition(" ")
-    symbol = outline(index, path).symbols[int(place)]
-    sentence = first_sentence(symbol.doc, index.language_of(path), symbol.name)
-    return quote(index, path, sentence, symbol.doc, symbol.start_line) if is_statement(sentence) else []
-
-
-def best_in(index: Index, path: str) -> tuple[int, int] | None:
-    """The definition of a file that most other files use: how many, and its id; None where none is used."""
-    rows = folders(index).used_in.get(path)
-    return rows[0] if rows else None

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from concordance.base.blocks import Cite, Piece, Ref, To
 from concordance.base.model import Category
 from concordance.facts.store_delta import Aspect
-from concordance.query.book.chapter_sections import defined
+from concordance.query.book.key_definitions import defined
 from concordance.query.descriptions.quotations import first_sentence, instructs, is_statement, quote, spoken
 from concordance.query.folders import folders
 from concordance.query.folders.terms import acronyms

@@ -25,7 +25,7 @@ from concordance.base.blocks import (
     counted,
 )
 from concordance.base.model import Category
-from concordance.query.book.chapter_sections import KeyDefinition, best_in, known_in
+from concordance.query.book.key_definitions import KeyDefinition, best_in, known_in
 from concordance.query.descriptions import describe
 from concordance.query.folders import Folder, folders
 from concordance.query.index.file_model import ref_of

@@ -6,16 +6,11 @@ notes that the owners wrote into their settings, quoted as theirs, with their li
 
 from __future__ import annotations
 
-import re
-from typing import NamedTuple
-
 from concordance.base.blocks import Block, Cite, Doc, Heading, Line, Mono, Piece, Quote, Ref, Text, To
+from concordance.query.index.codeowners import found
 from concordance.query.index.repository import Index
 from concordance.query.markup import markdown
 
-PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")  # the first counts
-_WILD = re.compile(r"/\*\*/|\*\*/|/\*\*|\*+|\?|[^*?/]+|/")
-_WORD = re.compile(r"(?:\\.|\S)+")
 NOTES = "Owners' Notes"
 
 
@@ -41,65 +36,3 @@ def owners_notes(index: Index, path: str) -> list[Block]:
             where = [Ref(To.FILE, place, "", place), ", ", Line(place, note.line, note.last)]
         blocks += [Text(["The words of the owners, from ", *where, ":"]), Quote([Doc(markdown(note.text, "markdown"))])]
     return blocks
-
-
-# ---
-# The rules of a `CODEOWNERS` file: the last pattern that fits a path names its owners.
-#
-# In: the file's text. Out: rules. Patterns are those of `.gitignore` without negation and sets: one with a slash that
-# is not its last letter is seen from the root, `*` stays in a folder, `**` does not, and what fits a folder fits all
-# in it. A pattern without owners says that nobody owns it.
-
-
-class OwnerRule(NamedTuple):
-    """One line: which paths, and whose they are."""
-
-    fits: re.Pattern[str]
-    owners: tuple[str, ...]
-    line: int
-
-
-def found(rules: list[OwnerRule], path: str) -> OwnerRule | None:
-    """The last rule that fits a path."""
-    return next((rule for rule in reversed(rules) if rule.fits.match(path)), None)
-
-
-def parsed(text: str) -> list[OwnerRule]:
-    """The rules of a file; sections of GitLab, negations and sets of letters are no rules."""
-    rules: list[OwnerRule] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        words = _WORD.findall(line)
-        if not words or words[0].startswith(("#", "[", "^[", "!")):
-            continue
-        owners: list[str] = []
-        for word in words[1:]:
-            if word.startswith("#"):
-                break
-            owners.append(word)
-        rules.append(OwnerRule(_pattern(words[0].replace("\\ ", " ").replace("\\#", "#")), tuple(owners), number))
-    return rules
-
-
-def _pattern(glob: str) -> re.Pattern[str]:
-    inside = glob.rstrip("/")
-    start = "" if "/" in inside else "(?:.*/)?"
-    body = "".join(_step(part) for part in _WILD.findall(inside.lstrip("/")))
-    if glob.endswith("/"):
-        end = "/.*"
-    elif inside.endswith("/*"):  # the files of a folder, not those of the folders in it
-        end = ""
-    else:
-        end = "(?:/.*)?"
-    return re.compile(f"{start}{body}{end}\\Z", re.S)
-
-
-def _step(part: str) -> str:
-    if part == "/**/":
-        return "/(?:.*/)?"
-    if part == "**/":
-        return "(?:.*/)?"
-    if part == "/**":
-        return "/.*"
-    if part.startswith("*"):
-        return "[^/]*"
-    return "[^/]" if part == "?" else re.escape(part)

@@ -30,13 +30,13 @@ from concordance.facts.read import Facts
 from concordance.facts.store_delta import Aspect, band
 from concordance.query.answers import clean
 from concordance.query.index.census import Census
+from concordance.query.index.codeowners import PLACES, OwnerRule, parsed
+from concordance.query.index.file_counts import FileCounts
 from concordance.query.index.file_graph import FileCluster, Layer, LoadGraph, clusters, folder_edges
-from concordance.query.index.ledger import FileCounts
 from concordance.query.index.open_file import OpenFile
-from concordance.query.index.owners import PLACES, OwnerRule, parsed
 from concordance.query.index.test_commands import TestCommands
 from concordance.query.index.updates.reads import ReadRecorder, RecordedTable, SharedProperty
-from concordance.query.names.alphabet import Alphabet
+from concordance.query.names.lexicon import Alphabet
 from concordance.query.search.related_files import Neighbours
 
 _KEPT = 256  # files that stay unpacked

@@ -35,8 +35,9 @@ from concordance.extract.engine import language_of
 from concordance.extract.ruleset import rules
 from concordance.facts.store_delta import Aspect
 from concordance.query.folders import folders
+from concordance.query.index.file_counts import Rows
 from concordance.query.index.findings import SYNTAX, findings_by_rule, ruled
-from concordance.query.index.ledger import Rows, ledger, outline, size_of
+from concordance.query.index.ledger import ledger, outline, size_of
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import ANY, EVERY, lasting, shared, unless
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from concordance.base import plugins
 from concordance.base.blocks import Line, Pieces, Ref, To, counted
 from concordance.base.characters import visible
-from concordance.query.answers import COMMANDS
 from concordance.query.book.chapters import plan
+from concordance.query.dispatch import COMMANDS
 from concordance.query.folders import folders
 from concordance.query.folders.description import describe_folder
 from concordance.query.folders.repository import name_of

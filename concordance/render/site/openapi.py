@@ -10,7 +10,8 @@ from typing import Any
 
 from concordance.base import plugins
 from concordance.base.version import VERSION
-from concordance.query.answers import COMMANDS, Option, options_of
+from concordance.query.answers import Option, options_of
+from concordance.query.dispatch import COMMANDS
 
 ADDRESS = "openapi.json"
 ROWS = 1000  # on one page of an answer

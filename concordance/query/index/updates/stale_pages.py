@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from concordance.facts.page_reads import Digests, NotesBroken, PageNotes, PageRecord, Subject
 from concordance.facts.store_delta import Aspect, slot
-from concordance.query.index.ledger import FileCounts
+from concordance.query.index.file_counts import FileCounts
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import forget
 from concordance.query.index.updates.tables import changed, digests

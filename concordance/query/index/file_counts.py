@@ -1,0 +1,42 @@
+"""Counts of every file for pages about the whole repository, kept for files that have not changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+Rows = dict[str, Any]  # by path; plain values
+
+
+# ---
+# What is counted of every file for pages about the whole: of a file that has not changed, what was counted before.
+#
+# In: rows of the last book's notes, and which files changed since. Out: a row for each file. Questions, which have no
+# notes, count all files.
+
+
+class FileCounts:
+    """The rows that are known, by what they count."""
+
+    def __init__(self, kept: Mapping[str, Rows], changed: Collection[str]) -> None:
+        self._rows = {name: dict(rows) for name, rows in kept.items()}
+        self._stale = {name: set(changed) for name in kept}
+
+    def of(self, name: str, paths: list[str], count: Callable[[str], Any]) -> Rows:
+        """A row for each of some files."""
+        found, stale = self._rows.get(name, {}), self._stale.pop(name, set[str]())
+        if list(found) == paths:
+            found.update((path, count(path)) for path in found.keys() & stale)
+        else:
+            found = {path: found[path] if path in found and path not in stale else count(path) for path in paths}
+        self._rows[name] = found
+        return found
+
+    @property
+    def rows(self) -> Mapping[str, Rows]:
+        """All that is to be kept."""
+        return {
+            name: {path: row for path, row in rows.items() if path not in self._stale[name]}
+            if self._stale.get(name) else rows
+            for name, rows in self._rows.items()
+        }  # fmt: skip

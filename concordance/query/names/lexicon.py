@@ -1,0 +1,108 @@
+"""Every name and concept of a repository in alphabetical order, and the index pages that share them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from concordance.base.model import Term
+from concordance.query.index.census import Census
+from concordance.query.names.shards import LARGEST, MANY, NameChange, NameEntry, Shards
+
+# ---
+# The alphabet of a repository: every name and concept, and the pages that share them.
+#
+# In: the census. Out: `Alphabet`, which knows the parts and what each has. After an update it goes on: what it knows
+# of names and words that are the same is kept.
+
+
+class Alphabet:
+    """Every name and concept of a repository, and the pages that share them."""
+
+    def __init__(self, census: Census) -> None:
+        self._census = census
+        self._files: dict[str, list[str]] = {}
+        self._meant: dict[str, Counter[str]] = {}  # by acronym, how often each meaning is said
+        for file in census.files:
+            for term in census.terms.get(file.base, ()):
+                if term.kind != "name":
+                    self._files.setdefault(term.text, []).append(file.path)
+                if term.stands_for:
+                    self._meant.setdefault(term.text, Counter())[term.stands_for] += 1
+        self._widths = self._sizes(census.by_name, self._files)
+        self.shards = Shards(self._widths)
+
+    @property
+    def concepts(self) -> int:
+        """How many concepts there are."""
+        return len(self._files)
+
+    def renew(self, names: Iterable[str], terms: Iterable[tuple[str, tuple[Term, ...], tuple[Term, ...]]]) -> None:
+        """Goes on where some names have other symbols, and some files other terms: path, before and after."""
+        texts: set[str] = set()
+        for path, before, after in terms:
+            for term in before:
+                self._put(path, term, -1)
+            for term in after:
+                self._put(path, term, 1)
+            texts.update(term.text for term in (*before, *after) if before != after)
+        other = texts.union(names)
+        by_name, files = self._census.by_name, self._files
+        sizes = self._sizes([one for one in other if one in by_name], [one for one in other if one in files])
+        changes: dict[str, NameChange] = {}
+        for name in other:
+            change = NameChange(self._widths.pop(name, None), sizes.get(name))
+            self._widths.update({name: change.after} if change.after is not None else {})
+            if change.before != change.after:
+                changes[name] = change
+        self.shards.renew(changes, self._widths)
+
+    def _put(self, path: str, term: Term, times: int) -> None:
+        """Notes a term of a file, or takes it out (`times` is -1)."""
+        if term.kind != "name":
+            paths = self._files.setdefault(term.text, [])
+            at = bisect_left(paths, path)
+            paths[at : at + (times < 0)] = [path] if times > 0 else []
+            if not paths:
+                del self._files[term.text]
+        if term.stands_for:
+            meant = self._meant.setdefault(term.text, Counter())
+            meant[term.stands_for] += times
+            if not meant[term.stands_for]:
+                del meant[term.stands_for]
+            if not meant:
+                del self._meant[term.text]
+
+    def entry(self, name: str) -> NameEntry:
+        """All that has a name."""
+        meant: Mapping[str, int] = self._meant.get(name, {})
+        stands_for = min(meant, key=lambda one: (-meant[one], one), default="")
+        return NameEntry(name, self._census.by_name.get(name, ()), self._files.get(name, ()), stands_for)
+
+    def pages(self, part: str) -> list[list[str]]:
+        """The names of a part, on one page, and on several where its names cannot be told apart by their letters."""
+        found: list[list[str]] = [[]]
+        size = 0
+        for name in self.shards.names[part]:
+            if found[-1] and size + self._widths[name] > 2 * LARGEST:
+                found.append([])
+                size = 0
+            found[-1].append(name)
+            size += self._widths[name]
+        return found
+
+    def _sizes(self, names: Iterable[str], concepts: Iterable[str]) -> dict[str, int]:
+        """About how long the entries of some names and concepts are."""
+        bases, by_name = self._census.bases, self._census.by_name
+        starts = [row[0] for row in bases]
+        sizes: dict[str, int] = {}
+        for name in names:
+            paths = [bases[bisect_right(starts, one) - 1][1] for one in by_name[name]]
+            if len(paths) > 4 * MANY:
+                sizes[name] = 60 * len({path.rpartition("/")[0] for path in paths})
+            else:
+                sizes[name] = len(name) + 40 * len(paths) + sum(map(len, paths))
+        for name in concepts:
+            sizes[name] = sizes.get(name, len(name)) + 60 * min(len(self._files[name]), MANY)
+        return sizes
