@@ -24,7 +24,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from concordance.collect.classify import Classifier
-from concordance.extract import engine
+from concordance.extract import engine, registry
 from concordance.extract.cfamily import macros
 from concordance.extract.text import highlight
 from concordance.facts.codec import pack, unpack
@@ -82,10 +82,10 @@ def steps(text: str, language: str) -> tuple[dict[str, float], list[str]]:
         seconds[stage] = time.process_time() - began
         return result
 
-    form = engine.language_of(language)
+    form = registry.language_of(language)
     path = "x" + (form.extensions or (".txt",))[0]
     data = text.encode()
-    classifier = Classifier(engine.languages(), 1 << 26, "cpp", ())
+    classifier = Classifier(registry.languages(), 1 << 26, "cpp", ())
     timed("classify", lambda: classifier.read_text(path, data))
 
     def macro_table() -> macros.Macros:
@@ -206,7 +206,7 @@ def main(words: list[str]) -> None:
     print(
         f"| language | token | seconds at {options.size} KB | growth | slowest stage | verdict | not read |\n|---|---|---|---|---|---|---|"
     )
-    for language in options.languages or engine.readers():
+    for language in options.languages or registry.readers():
         counts: dict[str, int] = {}
         worst = 0.0
         for token in tokens:

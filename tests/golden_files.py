@@ -12,7 +12,7 @@ from pathlib import Path
 from bench import ctags, python
 from concordance.base.config import Book, Config
 from concordance.base.model import File, FileFacts, Role, Trust, unpacked
-from concordance.extract.engine import language_of
+from concordance.extract.registry import language_of
 from concordance.facts.read import Facts
 from concordance.query.answers import qualified
 from concordance.render import manifest

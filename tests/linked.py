@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from concordance.base.model import Category, File, FileFacts, Trust, unpacked
-from concordance.extract import engine
+from concordance.extract import engine, registry
 from concordance.extract.cfamily import macros
 from concordance.facts.codec import pack, unpack_links
 from concordance.facts.links.rows import LinkedFile
@@ -22,7 +22,7 @@ class Repository:
         for path, (_, text) in files.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text)
-        told = {language.name for language in engine.languages() if language.has_macros}
+        told = {language.name for language in registry.languages() if language.has_macros}
         learned = [macros.learn(text.encode(), path) for path, (language, text) in files.items() if language in told]
         table = macros.merge(learned)
         self.facts: dict[str, FileFacts] = {

@@ -20,7 +20,7 @@ import pytest
 from program import age, ask, build, concord, crowd, dump, git, ledger, write
 
 from concordance.base.config import Config
-from concordance.extract import engine
+from concordance.extract import registry
 from concordance.facts.read import Facts
 from concordance.workflow.pipeline import Build
 from concordance.workflow.stages import extract
@@ -185,7 +185,7 @@ def peak_memory(started: subprocess.Popen[str]) -> int:
 
 def test_a_hundred_thousand_brackets(folder: Path) -> None:
     many = 100_000
-    extensions = sorted({one.extensions[0] for one in engine.languages() if one.extensions})
+    extensions = sorted({one.extensions[0] for one in registry.languages() if one.extensions})
     assert {".py", ".json", ".js", ".c", ".yaml", ".toml"} & set(extensions)
     for extension in (*extensions, ".h"):
         for place, (opening, closing) in enumerate(("()", "[]", "{}")):

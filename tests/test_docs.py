@@ -11,7 +11,7 @@ import pytest
 
 from concordance.base import plugins
 from concordance.cli import COMMANDS, cli
-from concordance.extract import engine
+from concordance.extract import registry
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -49,7 +49,7 @@ def test_make_targets_of_the_readme_exist() -> None:
 
 def test_every_language_is_documented_and_has_a_case() -> None:
     text = (ROOT / "README.md").read_text()
-    for language in engine.languages():
+    for language in registry.languages():
         assert language.title in text, f"the README does not name {language.title}"
         assert list((ROOT / "tests" / "cases" / language.name).glob("*.md")), f"no case for {language.name}"
 

@@ -16,7 +16,7 @@ from concordance.base import plugins
 from concordance.base.model import File, Import, Skip, Target
 from concordance.collect import walk
 from concordance.collect.classify import Classifier, header_language
-from concordance.extract import engine
+from concordance.extract import engine, registry
 from concordance.link.paths.tree import Tree, joined
 
 HOME = Path(__file__).parent / "cases" / "link" / "imports"
@@ -47,7 +47,7 @@ def laid_out(root: Path, files: dict[str, tuple[str, str]]) -> tuple[Tree, dict[
         else:
             (root / path).write_text(body)
     entries = walk.walk(str(root))
-    classifier = Classifier(engine.languages(), 10_000_000, header_language(e.path for e in entries))
+    classifier = Classifier(registry.languages(), 10_000_000, header_language(e.path for e in entries))
     ledger, imports = [], {}
     for entry in entries:
         if entry.skip is not Skip.NONE:

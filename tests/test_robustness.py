@@ -15,12 +15,12 @@ import cases
 import pytest
 
 from concordance.base.model import ROLES, FileFacts, Kind, Role
-from concordance.extract import engine
+from concordance.extract import engine, registry
 from concordance.extract.cfamily import macros
 from concordance.extract.text.source_text import Source
 from concordance.facts.codec import pack, unpack
 
-LANGUAGES = engine.readers()
+LANGUAGES = registry.readers()
 SEED = 20240229
 SECONDS = 5.0  # of processor time, for 100 kB
 

@@ -17,7 +17,8 @@ from concordance.base.errors import ToolFailed
 from concordance.base.model import Rule, unpacked
 from concordance.collect import ruff, subprocesses
 from concordance.extract import ruleset
-from concordance.extract.engine import extract, readers
+from concordance.extract.engine import extract
+from concordance.extract.registry import readers
 from concordance.extract.ruleset import OWN, checked, rules
 from concordance.facts.read import Facts
 from concordance.workflow import pipeline, store_location

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 # the step, how much of it is done, of how much, and a word about it
 Progress = Callable[[str, int, int, str], None]
@@ -32,3 +33,12 @@ class BuildSummary:
 
 def quiet(step: str, done: int, total: int, word: str) -> None:
     """Reports nothing."""
+
+
+class Totals(NamedTuple):
+    """What a store holds."""
+
+    symbols: int
+    links: dict[str, int]  # by trust, the surest first
+    unresolved: int  # uses of names that lead nowhere that is known
+    findings: dict[str, int]  # by severity, the worst first

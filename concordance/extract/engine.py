@@ -6,20 +6,18 @@ facts it had not yet stated, and becomes a finding; it never costs the build.
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import accumulate, chain
 
 from concordance.base import plugins
-from concordance.base.model import FileFacts, Finding, Kind, Language, Metrics, Severity
+from concordance.base.model import FileFacts, Finding, Kind, Metrics, Severity
 from concordance.extract import bridge_ends, ruleset
 from concordance.extract.cfamily.macros import Macros
 from concordance.extract.documents.comments import Comments
 from concordance.extract.draft import Draft
+from concordance.extract.registry import LANGUAGES, readers
 from concordance.extract.terms import terms
 from concordance.extract.text.repetition import Repetition, without_repetition
 from concordance.extract.text.source_text import Source
-
-LANGUAGES = "concordance.extract.languages"
 
 # Asking a tree costs the square of its depth. What people write stays far below this.
 DEEPEST = 3000
@@ -32,24 +30,6 @@ _STEP = (-1, 1)
 
 # Documentation stands above these; a key or a heading is not spoken of by the comment over it.
 _UNDOCUMENTED = frozenset((Kind.HEADING, Kind.LABEL))
-
-
-@cache
-def readers() -> tuple[str, ...]:
-    """The languages that have a reader of their own; every other text is read as plain text."""
-    return plugins.names(LANGUAGES)
-
-
-def languages() -> tuple[Language, ...]:
-    """How each of those is recognised."""
-    return tuple(plugins.load(LANGUAGES, name).LANGUAGE for name in readers())
-
-
-@cache
-def language_of(name: str) -> Language:
-    """How a language's names are written; that of plain text, where it has no reader."""
-    found: Language = plugins.load(LANGUAGES, name if name in readers() else "text").LANGUAGE
-    return found
 
 
 def extract(text: str, language: str, macros: Macros | None = None) -> FileFacts:

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from concordance.base.errors import UserError
 from concordance.base.model import Category, Symbol, Trust
-from concordance.extract.engine import language_of
+from concordance.extract.registry import language_of
 from concordance.facts.codec import SymbolHead
 from concordance.facts.read import Place
 

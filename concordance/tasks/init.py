@@ -22,7 +22,7 @@ from concordance.base.kinds import Category, Section
 from concordance.base.model import File, ListedFile, Skip
 from concordance.collect import walk
 from concordance.collect.classify import Classifier, header_language
-from concordance.extract import engine
+from concordance.extract import registry
 from concordance.link.cfamily.include_roots import IncludeRoots
 from concordance.link.paths.tree import Tree, above
 from concordance.link.python.packages import SOURCES, STUBS, PythonPackages
@@ -143,7 +143,7 @@ def _listed(words: Iterable[str]) -> str:
 
 def _files(entries: list[ListedFile]) -> list[File]:
     """The files as their names alone tell them; nothing is opened."""
-    classifier = Classifier(engine.languages(), Config.largest, header_language(entry.path for entry in entries))
+    classifier = Classifier(registry.languages(), Config.largest, header_language(entry.path for entry in entries))
     found = []
     for entry in entries:
         is_plain = entry.skip is Skip.NONE

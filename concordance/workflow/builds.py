@@ -15,14 +15,14 @@ from functools import partial
 from concordance.base import config_file
 from concordance.base.config import Book, Config, cache_folder, of_site
 from concordance.base.errors import UserError
-from concordance.base.progress import BuildSummary, Progress, quiet
+from concordance.base.progress import BuildSummary, Progress, Totals, quiet
 from concordance.collect.revisions import commits
 from concordance.collect.walk import Walked, find_root
 from concordance.extract import ruleset
 from concordance.facts.counts import Counts
 from concordance.facts.integrity import lock
 from concordance.facts.integrity.audit import Damage, audit
-from concordance.query.index.ledger import Totals, counted
+from concordance.query.index.totals import counted
 from concordance.render import output_folder
 from concordance.render.summary import BookDifference, BookSummary, VerifyResult
 from concordance.workflow import book_check

@@ -22,7 +22,7 @@ from concordance.base.model import FileFacts, Finding, Import, ListedFile, Skip
 from concordance.collect import ruff, walk
 from concordance.collect.classify import header_language
 from concordance.collect.revisions import Blobs, Side, differing, is_same, sides
-from concordance.extract import engine, ruleset, test_detection
+from concordance.extract import registry, ruleset, test_detection
 from concordance.extract.cfamily import macros
 from concordance.facts import code_versions
 from concordance.facts.cache import Cache
@@ -337,7 +337,7 @@ class RevisionReader:
 @cache
 def macro_endings() -> tuple[str, ...]:
     """How the names of files end that define macros for others."""
-    return tuple(e for language in engine.languages() if language.has_macros for e in language.extensions)
+    return tuple(e for language in registry.languages() if language.has_macros for e in language.extensions)
 
 
 def scan(items: list[tuple[int, ListedFile]]) -> list[ScannedFile]:

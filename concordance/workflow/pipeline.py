@@ -28,7 +28,7 @@ from concordance.base.model import File, Finding, ListedFile
 from concordance.base.progress import BuildSummary, Progress, quiet
 from concordance.collect import history, path_patterns, ruff, walk
 from concordance.collect.classify import header_language
-from concordance.extract import engine, ruleset
+from concordance.extract import registry, ruleset
 from concordance.extract.cfamily import macros
 from concordance.facts import code_versions, file_times
 from concordance.facts.cache import Cache
@@ -352,7 +352,7 @@ def _batches(entries: list[ListedFile], most: int) -> Iterator[list[ListedFile]]
 
 
 def _macro_endings() -> tuple[str, ...]:
-    return tuple(e for language in engine.languages() if language.has_macros for e in language.extensions)
+    return tuple(e for language in registry.languages() if language.has_macros for e in language.extensions)
 
 
 def _with_astray(
@@ -369,7 +369,7 @@ def _with_astray(
 
 def _with_macro_users(entries: list[ListedFile], changed: list[ListedFile], before: LastBuild) -> list[ListedFile]:
     """The changed entries and every file whose reading depends on macros; most of those are in the cache."""
-    told = {language.name for language in engine.languages() if language.has_macros}
+    told = {language.name for language in registry.languages() if language.has_macros}
     paths = {entry.path for entry in changed}
     paths.update(file.path for file in before.files.values() if file.language in told)
     return [entry for entry in entries if entry.path in paths]

@@ -18,9 +18,8 @@ from urllib.parse import quote
 import click
 
 from concordance.base.characters import visible
-from concordance.base.progress import BuildSummary
+from concordance.base.progress import BuildSummary, Totals
 from concordance.query.answers import Answer, Row
-from concordance.query.index.ledger import Totals
 from concordance.render.summary import BookDifference, BookSummary, VerifyResult
 from concordance.workflow.store_location import store_path
 

@@ -21,7 +21,8 @@ from concordance.base import plugins
 from concordance.extract import trees
 from concordance.extract.cfamily import directives
 from concordance.extract.draft import Draft
-from concordance.extract.engine import DEEPEST, LANGUAGES, nesting, readers
+from concordance.extract.engine import DEEPEST, nesting
+from concordance.extract.registry import LANGUAGES, readers
 from concordance.extract.text.repetition import without_repetition
 from concordance.extract.text.source_text import Source
 

@@ -6,7 +6,7 @@ is no definition, and is listed only when it is asked for.
 
 from __future__ import annotations
 
-from concordance.extract.engine import language_of
+from concordance.extract.registry import language_of
 from concordance.query.answers import Answer, AnswerPage, Option, Row, paged, qualified
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import public_name

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from concordance.base.blocks import Cite, Mono, Piece, Pieces, Ref, To, counted, listed
 from concordance.base.model import Category, File, Kind, Skip
-from concordance.extract.engine import language_of
+from concordance.extract.registry import language_of
 from concordance.facts.codec import FileOutline
 from concordance.query.descriptions.config_files import settings
 from concordance.query.descriptions.definitions import defines, hands_on, implements, main_definition, speaks_for_folder

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from concordance.base.blocks import Cite, Mono, Piece, Ref, To, counted, listed
 from concordance.base.model import File, Kind
-from concordance.extract.engine import language_of
+from concordance.extract.registry import language_of
 from concordance.facts.codec import FileOutline, SymbolHead
 from concordance.query.descriptions.quotations import is_statement, spoken
 from concordance.query.index.repository import Index

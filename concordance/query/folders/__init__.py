@@ -13,7 +13,7 @@ from heapq import nsmallest
 from typing import NamedTuple
 
 from concordance.base.model import TYPES, Category, File, Kind, Skip
-from concordance.extract.engine import language_of
+from concordance.extract.registry import language_of
 from concordance.facts.store_delta import Aspect
 from concordance.query.index.ledger import Ledger, ledger
 from concordance.query.index.repository import Index

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from concordance.base.model import KINDS, RUN, TYPES, Kind, Trust
-from concordance.extract.engine import language_of
+from concordance.extract.registry import language_of
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import kept
 

@@ -6,15 +6,10 @@ In: an index. Out: rows by path, made once for a repository and kept: pages of f
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
 
-from concordance.base.config import Book
-from concordance.base.kinds import Severity
 from concordance.base.model import File
 from concordance.facts.codec import FileOutline
-from concordance.facts.counts import Counts
 from concordance.facts.store_delta import Aspect
-from concordance.query.index.findings import ActiveRules
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import kept, shared
 
@@ -49,30 +44,3 @@ def size_of(size: int) -> str:
     if kilo >= 1024:
         return f"{kilo / 1024:.1f} MB"
     return f"{kilo:.0f} KB" if kilo >= 10 else f"{kilo:.1f} KB"
-
-
-# ---
-# How much there is of a repository: what the summary of a build says.
-#
-# In: a store, and what its book shall say. Out: `Totals`.
-
-
-class Totals(NamedTuple):
-    """What a store holds."""
-
-    symbols: int
-    links: dict[str, int]  # by trust, the surest first
-    unresolved: int  # uses of names that lead nowhere that is known
-    findings: dict[str, int]  # by severity, the worst first
-
-
-def counted(counts: Counts, root: str, book: Book) -> Totals:
-    """The totals of a repository, of findings those that its book says."""
-    ruled = ActiveRules(Index(counts, root, book))
-    found = Counter(one.severity for path, findings in counts.all_findings() for one in ruled.said(path, findings))
-    return Totals(
-        counts.symbol_count(),
-        {trust.name.lower(): number for trust, number in counts.links_by_trust().items()},
-        counts.all_missed()[1],
-        {severity.value: found[severity] for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO)},
-    )

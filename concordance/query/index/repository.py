@@ -21,7 +21,7 @@ from concordance.base.blocks import counted
 from concordance.base.config import Book
 from concordance.base.errors import UserError
 from concordance.base.model import KINDS, Category, File
-from concordance.extract.engine import language_of
+from concordance.extract.registry import language_of
 from concordance.facts.codec import FileTests, TestedFiles, clusters_from, cycles_from, standings_from
 from concordance.facts.fulltext.index import IndexShard, shelves
 from concordance.facts.fulltext.words import WordNormalizer

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from concordance.base.errors import UserError
 from concordance.base.model import Occurrence, Op, Origin, Role, Trust, unpacked
-from concordance.extract.engine import language_of
+from concordance.extract.registry import language_of
 from concordance.facts.read import Place
 from concordance.query.index.open_file import OpenFile
 from concordance.query.index.repository import Index

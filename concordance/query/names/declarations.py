@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from concordance.base.model import Kind, Symbol
-from concordance.extract.engine import language_of
+from concordance.extract.registry import language_of
 from concordance.facts.read import Place
 from concordance.query.answers import clean
 from concordance.query.index.repository import Index

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from typing import NamedTuple
 
 from concordance.base.model import Kind, Trust
-from concordance.extract.engine import language_of
+from concordance.extract.registry import language_of
 from concordance.query.index.definition_pages import with_pages
 from concordance.query.index.file_model import FileModel, about
 from concordance.query.index.repository import Index

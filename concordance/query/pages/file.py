@@ -26,7 +26,7 @@ from concordance.base.blocks import (
     To,
 )
 from concordance.base.model import Skip
-from concordance.extract.engine import language_of
+from concordance.extract.registry import language_of
 from concordance.query.book.chapters import chapter_of
 from concordance.query.index.file_model import FileModel, about
 from concordance.query.index.owners import owner, owners_notes

@@ -31,7 +31,7 @@ from concordance.base.blocks import (
     listed,
 )
 from concordance.base.model import File, Origin, Skip, Trust, unpacked
-from concordance.extract.engine import language_of
+from concordance.extract.registry import language_of
 from concordance.extract.ruleset import rules
 from concordance.facts.store_delta import Aspect
 from concordance.query.folders import folders

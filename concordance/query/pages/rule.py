@@ -29,7 +29,7 @@ from concordance.base.blocks import (
 )
 from concordance.base.kinds import Section
 from concordance.base.model import Rule
-from concordance.extract.engine import language_of
+from concordance.extract.registry import language_of
 from concordance.extract.ruleset import rules
 from concordance.facts.store_delta import Aspect
 from concordance.query.folders.contents import folder_ref

@@ -23,7 +23,7 @@ from concordance.base.errors import Unreadable
 from concordance.base.model import File, FileFacts, Finding, Form, ListedFile, Severity, Skip
 from concordance.collect import walk
 from concordance.collect.classify import Classifier
-from concordance.extract import engine, test_detection
+from concordance.extract import engine, registry, test_detection
 from concordance.extract.cfamily import macros
 from concordance.facts.cache import Cache
 from concordance.facts.codec import pack, unpack
@@ -83,7 +83,7 @@ class _Desk(NamedTuple):
 @cache
 def _desk(job: Job) -> _Desk:
     """What a worker keeps from batch to batch."""
-    languages = engine.languages()
+    languages = registry.languages()
     with open(os.path.join(job.scratch, "macros"), "rb") as file:
         table: macros.Macros = pickle.load(file)  # noqa: S301 (this build's own temporary file)
     return _Desk(
