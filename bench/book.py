@@ -24,8 +24,9 @@ from concordance.base.config import Config
 from concordance.base.model import Skip
 from concordance.collect import encoding, walk
 from concordance.facts.read import Facts
-from concordance.render import claims, manifest
+from concordance.render import claims
 from concordance.render.addresses import claims_of
+from concordance.render.output import manifest
 from concordance.workflow import book_check
 from concordance.workflow.store_location import FOLDER
 

@@ -13,7 +13,7 @@ import tokenize
 from collections import Counter
 from pathlib import Path
 
-from concordance.render import manifest
+from concordance.render.output import manifest
 
 _FENCED = re.compile(r"^([ >]*)(`{3,}|~{3,})[^\n]*\n.*?^\1\2[ \t]*$", re.M | re.S)
 _DEFINED = re.compile(r"^\[[^\n]*\]: \S+$", re.M)

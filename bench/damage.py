@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import concordance
 from concordance import cli
-from concordance.render import manifest
+from concordance.render.output import manifest
 from concordance.workflow.store_location import FOLDER
 
 SAMPLE = Path(__file__).parent.parent / "tests/sample"

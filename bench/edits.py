@@ -30,7 +30,7 @@ from bench.stored import dump
 from concordance import api
 from concordance.base.config import Book
 from concordance.base.progress import quiet
-from concordance.render import manifest
+from concordance.render.output import manifest
 from concordance.workflow import builds
 from concordance.workflow.stages import pages
 from concordance.workflow.watch.watch import CurrentBook

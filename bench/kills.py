@@ -29,7 +29,7 @@ from concordance.base.errors import ConcordanceError
 from concordance.collect import walk
 from concordance.facts.fulltext.index import shelves
 from concordance.facts.read import Facts
-from concordance.render import manifest
+from concordance.render.output import manifest
 from concordance.workflow.store_location import FOLDER
 
 FILES = 100  # of the checkout, spread over it, where no number is said

@@ -28,7 +28,7 @@ from concordance.base.model import Kind, Skip, Symbol
 from concordance.base.progress import quiet
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
-from concordance.render import manifest
+from concordance.render.output import manifest
 from concordance.workflow.store_location import FOLDER
 from concordance.workflow.watch.watch import CurrentBook
 

@@ -18,7 +18,7 @@ from concordance.facts.fulltext.index import shelves
 from concordance.facts.links.bridge_rows import bridges_from
 from concordance.facts.links.graph import LinkGraph, unpacked_pairs
 from concordance.facts.read import Facts
-from concordance.facts.store_delta import untimed
+from concordance.facts.updates.store_delta import untimed
 from concordance.link.python.exports import said_from
 from concordance.workflow.stages.public_names import SAID
 

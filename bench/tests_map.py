@@ -29,7 +29,7 @@ from concordance.base.config import Config
 from concordance.base.model import Category
 from concordance.facts.read import Facts
 from concordance.query.answers import full_name
-from concordance.query.index.reachability import reached, starts_in
+from concordance.query.index.graphs.reachability import reached, starts_in
 from concordance.query.index.repository import Index
 from concordance.workflow.pipeline import Build
 from concordance.workflow.store_location import FOLDER

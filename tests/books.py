@@ -18,7 +18,7 @@ from markdown_it.token import Token
 from concordance.base.config import Book, Config
 from concordance.base.progress import quiet
 from concordance.collect import encoding, own_output
-from concordance.render import manifest
+from concordance.render.output import manifest
 from concordance.render.summary import Problem
 from concordance.workflow import book_check, builds
 

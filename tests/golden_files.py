@@ -15,7 +15,7 @@ from concordance.base.model import File, FileFacts, Role, Trust, unpacked
 from concordance.extract.registry import language_of
 from concordance.facts.read import Facts
 from concordance.query.answers import qualified
-from concordance.render import manifest
+from concordance.render.output import manifest
 from concordance.workflow import builds
 from concordance.workflow.pipeline import Build
 from concordance.workflow.store_location import FOLDER

@@ -36,9 +36,10 @@ from concordance.base.blocks import (
 from concordance.base.characters import visible
 from concordance.base.errors import BookFailed
 from concordance.query.pages import file as file_pages
-from concordance.render import manifest, page_links
+from concordance.render import page_links
 from concordance.render.addresses import Addresses, claims_of
 from concordance.render.formats import markdown
+from concordance.render.output import manifest
 from concordance.workflow import builds
 
 # --- what is not ours

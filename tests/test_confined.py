@@ -17,7 +17,7 @@ from concordance.base.confined_folder import ConfinedFolder, NotFollowed, NotReg
 from concordance.base.errors import UserError
 from concordance.collect.own_output import CLAIM
 from concordance.facts.fulltext.index import TextWriter
-from concordance.render import manifest
+from concordance.render.output import manifest
 from concordance.render.site.folder import SiteFolder
 from concordance.workflow import builds
 

@@ -18,8 +18,8 @@ import concordance.query
 import concordance_torch.extract.bridges
 from concordance.extract import bridges, engine, languages, rules
 from concordance.extract.text import highlight
-from concordance.query.patterns import of_language, shown
-from concordance.query.patterns.file_view import PatternFile
+from concordance.query.sections.patterns import of_language, shown
+from concordance.query.sections.patterns.file_view import PatternFile
 
 SIZE = 12_000  # characters: a linear pattern takes about a millisecond for so many, a quadratic one 0.1 s and more
 SECONDS = 0.04  # of processor time

@@ -14,7 +14,7 @@ import concordance
 from concordance.base.model import Category
 from concordance.collect.line_diff import changed_lines
 from concordance.extract.engine import extract
-from concordance.extract.test_detection import places
+from concordance.extract.reading.test_detection import places
 from concordance.facts.links.graph import (
     RUNS,
     EdgeKind,
@@ -30,9 +30,9 @@ from concordance.passes.clusters import clusters
 from concordance.passes.cycles import components
 from concordance.passes.layers import standings
 from concordance.passes.rank import ranks
-from concordance.query.index.file_graph import Band, Layer, folder_edges
-from concordance.query.index.file_graph import clusters as named_clusters
-from concordance.query.index.reachability import reached, starts_in
+from concordance.query.index.graphs.file_graph import Band, Layer, folder_edges
+from concordance.query.index.graphs.file_graph import clusters as named_clusters
+from concordance.query.index.graphs.reachability import reached, starts_in
 from concordance.query.index.test_commands import TestCommands, cmake_commands, cmake_target
 from concordance.query.index.updates.reads import ReadRecorder
 

@@ -12,8 +12,8 @@ import cases
 import pytest
 
 from concordance.extract.engine import extract
-from concordance.query.patterns import of_language, shown
-from concordance.query.patterns.file_view import PatternFile, PatternPlace
+from concordance.query.sections.patterns import of_language, shown
+from concordance.query.sections.patterns.file_view import PatternFile, PatternPlace
 
 CASES = sorted((cases.HOME / "patterns").glob("*.md"))
 _FENCE = re.compile(r"^(`{3,})[ \t]*(\S*)[ \t]*(\S*)[ \t]*\n(.*?)^\1[ \t]*$", re.M | re.S)

@@ -13,7 +13,7 @@ from concordance.base.errors import Unreadable
 from concordance.base.model import ListedFile
 from concordance.collect import own_output, walk
 from concordance.facts.read import Facts
-from concordance.render import manifest
+from concordance.render.output import manifest
 from concordance.serve import front_page
 
 NAMES = ("pyproject.toml", "lib/manifest.json", "comprehensive_book.md", "README.md", "LICENSE", "CODEOWNERS", "a.py")

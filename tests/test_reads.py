@@ -14,8 +14,8 @@ from program import TREE, write
 from bench import editrepo
 from concordance.base import plugins
 from concordance.base.config import Book
-from concordance.facts.page_reads import Subject
 from concordance.facts.read import Facts
+from concordance.facts.updates.page_reads import Subject
 from concordance.query.index.repository import Index
 from concordance.query.pages import PAGES
 from concordance.workflow import builds

@@ -16,7 +16,7 @@ from bench.editsteps import EDITS, Desk
 from concordance.base.config import Book
 from concordance.base.progress import quiet
 from concordance.facts.read import Facts
-from concordance.facts.store_delta import Aspect, untimed
+from concordance.facts.updates.store_delta import Aspect, untimed
 from concordance.query.folders import folders
 from concordance.query.index.census import Census
 from concordance.query.index.repository import Index

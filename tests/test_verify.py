@@ -14,8 +14,9 @@ import books
 import program
 import pytest
 
-from concordance.render import claims, manifest, page_links
+from concordance.render import claims, page_links
 from concordance.render.addresses import claims_of
+from concordance.render.output import manifest
 from concordance.render.summary import Problem
 from concordance.render.verify import CheckedBook, Checker, PageCheck
 

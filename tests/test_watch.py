@@ -24,7 +24,7 @@ from program import concord, git, processes, started, wait_for, write
 from concordance.base.config import Book
 from concordance.base.errors import NotARepository, StoreFailed
 from concordance.base.model import Skip
-from concordance.collect import relist, walk
+from concordance.collect import walk
 from concordance.workflow import builds
 from concordance.workflow.watch import file_watcher, watch
 from concordance.workflow.watch.file_watcher import NotifyingWatcher, PollingWatcher
@@ -95,7 +95,7 @@ def test_a_list_that_is_brought_up_to_date_is_that_of_a_walk(
         git(folder, "commit", "-q", "-m", "first")
     known, short = walk.walk(str(folder)), 0
     for _ in range(25):
-        found = relist.relisted(dice.choice((str(folder), ".")), known, _act(folder, dice))
+        found = walk.relisted(dice.choice((str(folder), ".")), known, _act(folder, dice))
         known = walk.walk(str(folder))
         if found is not None:
             short += 1
@@ -105,12 +105,12 @@ def test_a_list_that_is_brought_up_to_date_is_that_of_a_walk(
 
 def test_lists_that_need_a_walk(repo: Path) -> None:
     known = walk.walk(str(repo))
-    assert relist.relisted(str(repo), known, {"a.py"}) == known
+    assert walk.relisted(str(repo), known, {"a.py"}) == known
     for path in (".gitignore", "lib", "lib/.gitignore", "docs/manifest.json"):
-        assert relist.relisted(str(repo), known, {path}) is None, path
-    assert relist.relisted(str(repo), known, {f"{number}.py" for number in range(1000)}) is None
+        assert walk.relisted(str(repo), known, {path}) is None, path
+    assert walk.relisted(str(repo), known, {f"{number}.py" for number in range(1000)}) is None
     shutil.rmtree(repo / "lib")
-    assert relist.relisted(str(repo), known, {"lib"}) is None
+    assert walk.relisted(str(repo), known, {"lib"}) is None
 
 
 # What is followed

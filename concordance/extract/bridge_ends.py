@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from concordance.base import plugins
 from concordance.base.model import End, FileFacts, Symbol
-from concordance.extract.draft import Draft
-from concordance.extract.rule_context import RuleContext
+from concordance.extract.reading.draft import Draft
+from concordance.extract.reading.rule_context import RuleContext
 
 PACKAGE = "concordance.extract.bridges"
 # The ends that one plug-in may find in a file: so many in any, and one for so many bytes. A rule of a makefile has as

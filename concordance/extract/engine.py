@@ -13,7 +13,7 @@ from concordance.base.model import FileFacts, Finding, Kind, Metrics, Severity
 from concordance.extract import bridge_ends, ruleset
 from concordance.extract.cfamily.macros import Macros
 from concordance.extract.documents.comments import Comments
-from concordance.extract.draft import Draft
+from concordance.extract.reading.draft import Draft
 from concordance.extract.registry import LANGUAGES, readers
 from concordance.extract.terms import terms
 from concordance.extract.text.repetition import Repetition, without_repetition

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from concordance.base import plugins
 from concordance.base.model import Category, FileFacts, Finding, Kind, Rule, Severity, Symbol
-from concordance.extract.draft import Draft
-from concordance.extract.rule_context import RuleContext
+from concordance.extract.reading.draft import Draft
+from concordance.extract.reading.rule_context import RuleContext
 
 # ---
 # The rules of ruff that are worth a line on a page, each with a reason in our own words.

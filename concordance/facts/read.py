@@ -33,7 +33,7 @@ from concordance.facts.links.bridge_rows import Place as Place
 from concordance.facts.links.rows import Columns, rows_of
 from concordance.facts.records import Learned
 from concordance.facts.store import Store
-from concordance.facts.store_delta import Aspect
+from concordance.facts.updates.store_delta import Aspect
 
 _FILES = 8
 

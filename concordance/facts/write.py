@@ -21,7 +21,7 @@ import msgspec
 
 from concordance.base.errors import StoreBroken, StoreFailed
 from concordance.base.model import File, FileHistory, Finding
-from concordance.facts import file_times, schema
+from concordance.facts import schema
 from concordance.facts.codec import unpack_terms
 from concordance.facts.integrity import checksums
 from concordance.facts.integrity.failures import is_no_space, is_of_disk
@@ -30,7 +30,8 @@ from concordance.facts.links.bridge_rows import BridgeReads
 from concordance.facts.links.reads import LinkReads
 from concordance.facts.links.rows import LinkedFile
 from concordance.facts.records import ExtractedFile, Learned, Linkable, PreviousFile
-from concordance.facts.store_delta import Aspect, StoreDelta, StoredFile, band
+from concordance.facts.updates import file_times
+from concordance.facts.updates.store_delta import Aspect, StoreDelta, StoredFile, band
 
 
 class StoreWriter:

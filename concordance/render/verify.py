@@ -19,10 +19,11 @@ from concordance.base import characters, confined_folder
 from concordance.base.errors import Unreadable
 from concordance.base.model import ListedFile
 from concordance.collect import encoding, walk
-from concordance.render import claims, manifest, page_links
+from concordance.render import claims, page_links
 from concordance.render.addresses import claims_of
 from concordance.render.formats.markdown import CitedLine
-from concordance.render.manifest import ManifestPage
+from concordance.render.output import manifest
+from concordance.render.output.manifest import ManifestPage
 from concordance.render.summary import Problem
 
 _LINES = re.compile(r"L(\d{1,9})(?:-L(\d{1,9}))?")

@@ -22,7 +22,7 @@ from concordance.base.config import Book
 from concordance.base.errors import ConcordanceError
 from concordance.collect.blame import head
 from concordance.facts.read import Facts
-from concordance.facts.store_delta import Aspect
+from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.refresh import renew
 from concordance.render.site.files import Site, opened

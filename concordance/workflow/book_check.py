@@ -17,9 +17,9 @@ from concordance.base.errors import ToolFailed, UserError
 from concordance.base.version import VERSION
 from concordance.collect import own_output, path_patterns, subprocesses, walk
 from concordance.facts.read import Facts
-from concordance.render import manifest
 from concordance.render.addresses import Addresses, claims_of
-from concordance.render.manifest import ManifestPage
+from concordance.render.output import manifest
+from concordance.render.output.manifest import ManifestPage
 from concordance.render.summary import BookDifference, BookSummary, Problem, StalePage, VerifyResult
 from concordance.render.verify import CheckedBook, Checker, PageCheck
 from concordance.workflow.workers import forked, pool

@@ -22,16 +22,16 @@ from concordance.extract import ruleset
 from concordance.facts.counts import Counts
 from concordance.facts.integrity import lock
 from concordance.facts.integrity.audit import Damage, audit
-from concordance.query.index.totals import counted
-from concordance.render import output_folder
+from concordance.query.index.counts.totals import counted
+from concordance.render.output import folder_checks
 from concordance.render.summary import BookDifference, BookSummary, VerifyResult
 from concordance.workflow import book_check
 from concordance.workflow.pipeline import GENERATED, Build
 from concordance.workflow.publish import publish
-from concordance.workflow.resident import ResidentState
 from concordance.workflow.stages import pages
+from concordance.workflow.state.resident import ResidentState
+from concordance.workflow.state.store_state import StoreState
 from concordance.workflow.store_location import check_store, has_store, store_path
-from concordance.workflow.store_state import StoreState
 
 SITE = "site"  # the folder of the site, where none is said
 
@@ -107,7 +107,7 @@ def book(
 def _check_out(root: str, out: str, site: bool) -> None:
     """Refuses a folder before minutes are spent on reading. What is wrong with the repository is said first."""
     if os.access(root, os.R_OK | os.X_OK) and os.path.isdir(root):
-        output_folder.check(out, (root, check_store(root)), site)
+        folder_checks.check(out, (root, check_store(root)), site)
 
 
 def site(

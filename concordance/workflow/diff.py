@@ -22,8 +22,9 @@ from concordance.base.model import FileFacts, Finding, Import, ListedFile, Skip
 from concordance.collect import ruff, walk
 from concordance.collect.classify import header_language
 from concordance.collect.revisions import Blobs, Side, differing, is_same, sides
-from concordance.extract import registry, ruleset, test_detection
+from concordance.extract import registry, ruleset
 from concordance.extract.cfamily import macros
+from concordance.extract.reading import test_detection
 from concordance.facts import code_versions
 from concordance.facts.cache import Cache
 from concordance.facts.codec import unpack

@@ -30,18 +30,19 @@ from concordance.collect import history, path_patterns, ruff, walk
 from concordance.collect.classify import header_language
 from concordance.extract import registry, ruleset
 from concordance.extract.cfamily import macros
-from concordance.facts import code_versions, file_times
+from concordance.facts import code_versions
 from concordance.facts.cache import Cache
 from concordance.facts.fulltext.index import TextWriter, astray
 from concordance.facts.integrity import lock
-from concordance.facts.last_build import LastBuild, known
 from concordance.facts.records import ExtractedFile
+from concordance.facts.updates import file_times
+from concordance.facts.updates.last_build import LastBuild, known
 from concordance.facts.write import StoreWriter
 from concordance.workflow import changed_files
 from concordance.workflow.stages import bridges as stages_bridges
 from concordance.workflow.stages import extract, link, passes, public_names
+from concordance.workflow.state.store_state import StoreState
 from concordance.workflow.store_location import make_store
-from concordance.workflow.store_state import StoreState
 from concordance.workflow.workers import pool as workers_pool
 from concordance.workflow.workers import temp_folder
 

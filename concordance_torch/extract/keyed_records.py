@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from concordance.base.model import Kind
-from concordance.extract.draft import Definition
-from concordance.extract.rule_context import RuleContext
+from concordance.extract.reading.draft import Definition
+from concordance.extract.reading.rule_context import RuleContext
 
 _COMMENT = re.compile(r"(?m)(?:^|[ \t])#.*$")
 _BLOCK = re.compile(r"[|>][-+\d]*[ \t]*(?:#.*)?\n")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from concordance.extract.rule_context import RuleContext
+from concordance.extract.reading.rule_context import RuleContext
 
 _OPS = r"torch\.(?:_ops\.)?ops\."
 _ASSIGNED = re.compile(rf"(?m)^[ \t]*(\w+)\s*(?::[^=\n]+)?=\s*{_OPS}(\w+)[ \t]*(?:#.*)?$")

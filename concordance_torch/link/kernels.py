@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 
 from concordance.base.model import Kind, Trust
-from concordance.extract.rule_context import C_FAMILY
+from concordance.extract.reading.rule_context import C_FAMILY
 from concordance.facts.read import Place
 from concordance.link.bridge_context import BridgeContext, LinkedName
 from concordance_torch.extract.operator_schema import Schema

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from concordance.base.model import Bridge, Category
-from concordance.facts.store_delta import Aspect
-from concordance.query.index.bridges import crossings
+from concordance.facts.updates.store_delta import Aspect
+from concordance.query.index.graphs.bridges import crossings
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import lasting, unless
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.rule_context import RuleContext
+from concordance.extract.reading.rule_context import RuleContext
 
 
 class BridgeReader(Protocol):

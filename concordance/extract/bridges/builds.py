@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.rule_context import RuleContext, arguments
+from concordance.extract.reading.rule_context import RuleContext, arguments
 
 _COMMAND = re.compile(
     rb"(?im)^[ \t]*(?P<name>\w{0,60}add_(?:library|executable|\w{0,60}module)|target_sources|set|list|file|foreach)"

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.cfamily.tokens import Tokens
-from concordance.extract.rule_context import C_FAMILY, RuleContext
+from concordance.extract.reading.rule_context import C_FAMILY, RuleContext
 
 LANGUAGES = ("python", *C_FAMILY)
 WORDS = (b"ctypes", b"cffi", b"cdef", b'extern "C"')

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 from concordance.base.model import Kind
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.rule_context import RuleContext
+from concordance.extract.reading.rule_context import RuleContext
 
 LANGUAGES = ("rst", "markdown", "text", "python")
 WORDS = (b"`", b">>>", b"::", b"\nfrom .", b"from .", b"__all__")

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from concordance.base.model import Kind, Role
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.draft import CODE
-from concordance.extract.rule_context import C_FAMILY, SCRIPTS, RuleContext
+from concordance.extract.reading.draft import CODE
+from concordance.extract.reading.rule_context import C_FAMILY, SCRIPTS, RuleContext
 
 # ---
 # How programs of each language ask for environment variables: patterns over a file's bytes.

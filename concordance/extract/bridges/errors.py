@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.rule_context import C_FAMILY, SCRIPTS, RuleContext, arguments
+from concordance.extract.reading.rule_context import C_FAMILY, SCRIPTS, RuleContext, arguments
 from concordance.extract.text.message_templates import GAP, LONGEST, filled, joined, said, unescaped
 
 LANGUAGES = (*C_FAMILY, *SCRIPTS, "python", "cython", "rust", "go", "java", "cmake")

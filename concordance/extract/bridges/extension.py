@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.rule_context import RuleContext
+from concordance.extract.reading.rule_context import RuleContext
 
 LANGUAGES = ()
 WORDS = (b"import *", b"Extension(", b"extension_module", b"pybind11_add_module", b"nanobind_add_module")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from concordance.base.model import Kind
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.rule_context import RuleContext
+from concordance.extract.reading.rule_context import RuleContext
 
 LANGUAGES = ("cuda", "cpp")
 WORDS = (b"<<<", b"__global__", b"LaunchKernel", b"LaunchCooperativeKernel")

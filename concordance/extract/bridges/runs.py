@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from concordance.base.model import Kind
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.rule_context import RuleContext
+from concordance.extract.reading.rule_context import RuleContext
 
 _TOKEN = re.compile(
     rb"(?P<joint>\\\r?\n)|(?P<comment>(?<![^\s])#[^\n]*)|(?P<stop>&&|\|\||[;|&\n`()]|\$\(|(?<!\$)\{(?=\s))"

@@ -22,8 +22,8 @@ from concordance.extract.cfamily.declarators import (
     parameters,
     unwrap,
 )
-from concordance.extract.draft import Definition
-from concordance.extract.trees import one_line
+from concordance.extract.reading.draft import Definition
+from concordance.extract.reading.trees import one_line
 
 # ---
 # Functions, variables and fields of a C-family file, defined or declared.

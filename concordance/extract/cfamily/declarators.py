@@ -15,9 +15,9 @@ from tree_sitter import Node
 from concordance.base.model import Kind, Parameter
 from concordance.extract.cfamily.directives import ScannedLines
 from concordance.extract.cfamily.macros import KEYWORDS, Blanked
-from concordance.extract.draft import Definition, Draft
+from concordance.extract.reading.draft import Definition, Draft
+from concordance.extract.reading.trees import one_line
 from concordance.extract.text.source_text import Source
-from concordance.extract.trees import one_line
 
 SPECIFIERS = {
     "class_specifier": Kind.CLASS,

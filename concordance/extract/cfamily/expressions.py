@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from concordance.base.model import Op
-from concordance.extract.flow import FlowBuilder
+from concordance.extract.reading.flow import FlowBuilder
 
 NAME, MEMBER, CALL, ITEM, EACH, PART = (int(op) for op in (Op.NAME, Op.MEMBER, Op.CALL, Op.ITEM, Op.EACH, Op.PART))
 OF_TYPE, PAIR, LOOKUP = int(Op.OF_TYPE), int(Op.PAIR), int(Op.LOOKUP)

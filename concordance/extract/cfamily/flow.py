@@ -36,8 +36,8 @@ from concordance.extract.cfamily.expressions import (
     bare,
     opening,
 )
-from concordance.extract.draft import CODE, Draft
-from concordance.extract.flow import FlowBuilder
+from concordance.extract.reading.draft import CODE, Draft
+from concordance.extract.reading.flow import FlowBuilder
 
 _SYMBOL, _PARAMETER, _CAST = int(Op.SYMBOL), int(Op.PARAMETER), int(Op.CAST)
 _CALLED, _WRITTEN, _TYPE, _FIRST_USE = CODE[Role.CALL], CODE[Role.WRITE], CODE[Role.TYPE], CODE[Role.CALL]

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from concordance.base.model import Kind, Parameter
-from concordance.extract.draft import Draft
+from concordance.extract.reading.draft import Draft
 
 _DEFINE = re.compile(rb"(?m)^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)\(([^)\n]*)\)((?:[^\n\\]|\\\r?\n|\\.)*)", re.S)
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from concordance.base.model import Kind, Parameter, Role
 from concordance.extract.cfamily.directives import ScannedLines
 from concordance.extract.cfamily.macros import KEYWORDS, Blanked, to_spaces
-from concordance.extract.draft import CODE, Definition, Draft
-from concordance.extract.trees import one_line
+from concordance.extract.reading.draft import CODE, Definition, Draft
+from concordance.extract.reading.trees import one_line
 
 _TOKEN = re.compile(rb"[A-Za-z_]\w*|\"+|[0-9][\w.]*|->|::|[^\s\w]")
 _NAME = re.compile(rb"[A-Za-z_]\w*")

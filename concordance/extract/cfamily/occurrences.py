@@ -15,8 +15,8 @@ from tree_sitter import Node
 from concordance.base.model import Kind, Role
 from concordance.extract.cfamily.directives import Directive, ScannedLines, words
 from concordance.extract.cfamily.macros import KEYWORDS
-from concordance.extract.draft import CODE, Draft
-from concordance.extract.trees import one_line
+from concordance.extract.reading.draft import CODE, Draft
+from concordance.extract.reading.trees import one_line
 
 NAMES = """
 (catch_clause) @branch

@@ -13,14 +13,14 @@ from functools import cache, partial
 from tree_sitter import Node, Parser, Query
 
 from concordance.base.model import Kind
-from concordance.extract import trees
 from concordance.extract.cfamily import directives, flow, macro_functions, macros, objective_c, occurrences
 from concordance.extract.cfamily import (
     repair as cfamily_repair,
 )
 from concordance.extract.cfamily.declarations import DeclarationWalk
 from concordance.extract.cfamily.macros import Macros, mentioned
-from concordance.extract.draft import Definition, Draft
+from concordance.extract.reading import trees
+from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
 
 C = "tree_sitter_c"

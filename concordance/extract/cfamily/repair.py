@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Parser, Query, Tree
 
-from concordance.extract import trees
 from concordance.extract.cfamily.directives import ConditionalGroup, ScannedLines
 from concordance.extract.cfamily.macros import KEYWORDS, MAYBE, Blanked, Macros, closing, following, to_spaces
+from concordance.extract.reading import trees
 
 # ---
 # The likely causes of a C-family syntax error, each with the small edit that would mend it.

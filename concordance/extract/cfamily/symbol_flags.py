@@ -13,7 +13,7 @@ from functools import lru_cache
 from zlib import crc32
 
 from concordance.base.model import Kind, Symbol, packed
-from concordance.extract.draft import Draft
+from concordance.extract.reading.draft import Draft
 
 DECLARES = 1
 LOCAL = 2  # seen by its own file alone

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from concordance.base.model import Kind
-from concordance.extract.draft import Definition, Draft
+from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
 
 SEQUENCE, ITEM, PAIR = range(3)  # in the order in which they nest where they start at one place

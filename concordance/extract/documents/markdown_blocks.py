@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from concordance.extract.documents.prose import is_relative
-from concordance.extract.draft import Draft
+from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
 _FIRST = re.compile(r"[\s>]*[`~]{3,}[ \t]*\{([\w:.-]+)\}[ \t]*(.*)$")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from concordance.base.model import Kind
-from concordance.extract.draft import Draft
+from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
 NAME_IN_CODE = re.compile(r"[A-Za-z_]\w*+(?:(?:\.|::)[A-Za-z_]\w*+)*+")

@@ -10,8 +10,8 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Role
-from concordance.extract import trees
-from concordance.extract.draft import Definition, Draft
+from concordance.extract.reading import trees
+from concordance.extract.reading.draft import Definition, Draft
 
 
 def _unquoted(node: Node | None) -> str:

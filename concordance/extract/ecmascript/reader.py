@@ -12,9 +12,9 @@ import re
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Parameter
-from concordance.extract import trees, typed_flow
-from concordance.extract.draft import Definition, Draft
 from concordance.extract.ecmascript.modules import note_exports, note_imports
+from concordance.extract.reading import trees, typed_flow
+from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
 
 _WORDS = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from concordance.base.model import Language
-from concordance.extract.draft import Draft
+from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from concordance.base.model import Kind, Language, Parameter, Role
-from concordance.extract.draft import Definition, Draft
+from concordance.extract.reading.draft import Definition, Draft
+from concordance.extract.reading.trees import one_line
 from concordance.extract.text.source_text import Source
-from concordance.extract.trees import one_line
 
 LANGUAGE = Language("cmake", "CMake", extensions=(".cmake", ".cmake.in"), filenames=("CMakeLists.txt",))
 

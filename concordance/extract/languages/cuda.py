@@ -5,7 +5,7 @@ from __future__ import annotations
 from concordance.base.model import Language
 from concordance.extract.cfamily import reader
 from concordance.extract.cfamily.macros import Macros
-from concordance.extract.draft import Draft
+from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language(

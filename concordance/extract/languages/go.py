@@ -11,9 +11,9 @@ import re
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Language, Parameter
-from concordance.extract import trees, typed_flow
 from concordance.extract.documents.comments import Comments
-from concordance.extract.draft import Definition, Draft
+from concordance.extract.reading import trees, typed_flow
+from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language("go", "Go", extensions=(".go",))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from concordance.base.model import Kind, Language
 from concordance.extract.documents.keyed import shown
-from concordance.extract.draft import Definition, Draft
+from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language(

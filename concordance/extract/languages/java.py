@@ -9,8 +9,8 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Language, Parameter, Role
-from concordance.extract import trees, typed_flow
-from concordance.extract.draft import Definition, Draft
+from concordance.extract.reading import trees, typed_flow
+from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language("java", "Java", extensions=(".java",))

@@ -7,9 +7,9 @@ In: the text of a JavaScript file. Out: a `Draft`. What it shares with TypeScrip
 from __future__ import annotations
 
 from concordance.base.model import Language
-from concordance.extract import trees
-from concordance.extract.draft import Draft
 from concordance.extract.ecmascript import queries, reader
+from concordance.extract.reading import trees
+from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language(

@@ -10,9 +10,9 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from concordance.base.model import Language
-from concordance.extract import trees
 from concordance.extract.documents import keyed
-from concordance.extract.draft import Draft
+from concordance.extract.reading import trees
+from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language(

@@ -11,9 +11,9 @@ import re
 from dataclasses import dataclass, field
 
 from concordance.base.model import Kind, Language, Role
-from concordance.extract.draft import Definition, Draft
+from concordance.extract.reading.draft import Definition, Draft
+from concordance.extract.reading.trees import one_line
 from concordance.extract.text.source_text import Source
-from concordance.extract.trees import one_line
 
 LANGUAGE = Language(
     "make",

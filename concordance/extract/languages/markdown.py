@@ -23,7 +23,7 @@ from concordance.extract.documents.prose import (
     is_relative,
     opening,
 )
-from concordance.extract.draft import Draft
+from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language("markdown", "Markdown", extensions=(".md", ".markdown", ".mdx", ".mkd"))

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from concordance.base.model import Kind, Language, Parameter, Role
-from concordance.extract import typed_flow
-from concordance.extract.draft import Definition, Draft
+from concordance.extract.reading import typed_flow
+from concordance.extract.reading.draft import Definition, Draft
+from concordance.extract.reading.trees import one_line
 from concordance.extract.text.source_text import Source
-from concordance.extract.trees import one_line
 
 LANGUAGE = Language("proto", "Protocol Buffers", extensions=(".proto", ".protodevel"))
 

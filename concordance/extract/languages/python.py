@@ -13,9 +13,9 @@ from functools import partial
 from tree_sitter import Tree
 
 from concordance.base.model import Language
-from concordance.extract import trees
-from concordance.extract.draft import Draft
 from concordance.extract.python import definitions, flow, occurrences, repair
+from concordance.extract.reading import trees
+from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language(

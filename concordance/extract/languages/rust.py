@@ -13,9 +13,9 @@ from bisect import bisect_right
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Language, Parameter, Role
-from concordance.extract import trees, typed_flow
 from concordance.extract.documents.comments import clean
-from concordance.extract.draft import CODE, Definition, Draft, innermost
+from concordance.extract.reading import trees, typed_flow
+from concordance.extract.reading.draft import CODE, Definition, Draft, innermost
 from concordance.extract.text.source_text import Source
 
 # ---

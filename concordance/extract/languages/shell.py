@@ -13,8 +13,8 @@ import re
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Language
-from concordance.extract import trees, typed_flow
-from concordance.extract.draft import Draft, innermost
+from concordance.extract.reading import trees, typed_flow
+from concordance.extract.reading.draft import Draft, innermost
 from concordance.extract.text.repetition import NOT_READ, TOO_DEEP, is_too_deep, is_unparsable
 from concordance.extract.text.source_text import Source
 

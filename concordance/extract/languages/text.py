@@ -10,7 +10,7 @@ import re
 
 from concordance.base.model import Language
 from concordance.extract.documents.comments import is_legal
-from concordance.extract.draft import Draft
+from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language("text", "Plain text", extensions=(".txt", ".text", ".log"))

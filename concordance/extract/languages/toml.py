@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Language, Role
-from concordance.extract import trees
 from concordance.extract.documents import keyed
-from concordance.extract.draft import Definition, Draft
+from concordance.extract.reading import trees
+from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.text.repetition import NOT_READ, is_unparsable
 from concordance.extract.text.source_text import Source
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 
 from concordance.base.model import Language
-from concordance.extract import trees
-from concordance.extract.draft import Draft
 from concordance.extract.ecmascript import queries, reader
+from concordance.extract.reading import trees
+from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language("typescript", "TypeScript", extensions=(".ts", ".mts", ".cts", ".tsx", ".d.ts"))

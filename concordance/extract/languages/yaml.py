@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from tree_sitter import Node, Tree
 
 from concordance.base.model import Kind, Language, Role
-from concordance.extract import trees
 from concordance.extract.documents import keyed
-from concordance.extract.draft import Draft
+from concordance.extract.reading import trees
+from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language(

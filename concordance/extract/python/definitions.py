@@ -13,7 +13,6 @@ from tree_sitter import Node
 
 from concordance.base.model import Kind, Parameter
 from concordance.extract.documents import docstrings
-from concordance.extract.draft import Definition, Draft, innermost
 from concordance.extract.python.occurrences import (
     Captures,
     bind_parameters,
@@ -23,7 +22,8 @@ from concordance.extract.python.occurrences import (
     starts_line,
     targets,
 )
-from concordance.extract.trees import one_line, text
+from concordance.extract.reading.draft import Definition, Draft, innermost
+from concordance.extract.reading.trees import one_line, text
 
 _ENUM = re.compile(r"(?:^|\.)(?:\w*Enum|\w*Flag)$")
 _PROPERTY = re.compile(r"property$|\.(?:setter|getter|deleter)$")

@@ -12,8 +12,8 @@ import ast
 from tree_sitter import Node
 
 from concordance.base.model import Op
-from concordance.extract.draft import innermost
-from concordance.extract.flow import FlowBuilder
+from concordance.extract.reading.draft import innermost
+from concordance.extract.reading.flow import FlowBuilder
 from concordance.extract.text.source_text import Source
 
 _OPERATORS = {

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from tree_sitter import Node
 
 from concordance.base.model import Given, Kind, Op, Symbol
-from concordance.extract.draft import Draft, innermost
-from concordance.extract.flow import BindingSite, FlowBuilder
 from concordance.extract.python.expressions import PythonExpressions
 from concordance.extract.python.occurrences import Captures
+from concordance.extract.reading.draft import Draft, innermost
+from concordance.extract.reading.flow import BindingSite, FlowBuilder
 
 _FIXTURE = re.compile(r"(?:^|[.\w])fixture\b")
 _NAME = re.compile(r"""\bname\s*=\s*["'](\w+)["']""")

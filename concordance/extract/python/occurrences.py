@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Role
-from concordance.extract.draft import CODE, Draft, innermost
+from concordance.extract.reading.draft import CODE, Draft, innermost
+from concordance.extract.reading.trees import one_line, text
 from concordance.extract.text.source_text import Source
-from concordance.extract.trees import one_line, text
 
 Captures = dict[str, list[Node]]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from concordance.extract.rule_context import Match, RuleContext
+from concordance.extract.reading.rule_context import Match, RuleContext
 
 
 class RuleModule(Protocol):

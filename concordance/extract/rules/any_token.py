@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import Match, RuleContext
+from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "ANY-TOKEN"
 TITLE = "Access token in the repository"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import C_FAMILY, Match, RuleContext
+from concordance.extract.reading.rule_context import C_FAMILY, Match, RuleContext
 
 ID = "C-ALLOCA"
 TITLE = "Stack memory of a size known at run time"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import C_FAMILY, Call, Match, RuleContext
+from concordance.extract.reading.rule_context import C_FAMILY, Call, Match, RuleContext
 
 ID = "C-STRCPY"
 TITLE = "Copy without a bound"

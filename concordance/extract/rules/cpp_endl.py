@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import Match, RuleContext, loop_around
+from concordance.extract.reading.rule_context import Match, RuleContext, loop_around
 
 ID = "CPP-ENDL"
 TITLE = "Every line flushed in a loop"

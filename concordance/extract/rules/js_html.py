@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import LITERALS, SCRIPTS, Match, RuleContext
+from concordance.extract.reading.rule_context import LITERALS, SCRIPTS, Match, RuleContext
 
 ID = "JS-HTML"
 TITLE = "Text written into the page as HTML"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import PYTHON, Call, Match, RuleContext
+from concordance.extract.reading.rule_context import PYTHON, Call, Match, RuleContext
 
 ID = "PY-GROW"
 TITLE = "Array grown piece by piece in a loop"

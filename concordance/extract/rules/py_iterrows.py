@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import PYTHON, Match, RuleContext
+from concordance.extract.reading.rule_context import PYTHON, Match, RuleContext
 
 ID = "PY-ITERROWS"
 TITLE = "Data frame read row by row"

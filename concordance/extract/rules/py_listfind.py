@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import PYTHON, Match, RuleContext, loop_around
+from concordance.extract.reading.rule_context import PYTHON, Match, RuleContext, loop_around
 
 ID = "PY-LISTFIND"
 TITLE = "Growing list searched in a loop"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import LITERALS, PYTHON, Call, Match, RuleContext
+from concordance.extract.reading.rule_context import LITERALS, PYTHON, Call, Match, RuleContext
 
 ID = "PY-SHELL"
 TITLE = "A shell runs a line made at run time"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import Match, RuleContext
+from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "SH-INSECURE"
 TITLE = "Certificate of a server not checked"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from concordance.base.model import Severity
-from concordance.extract.rule_context import Match, RuleContext
+from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "YAML-INJECT"
 TITLE = "Stranger's text in a workflow's script"

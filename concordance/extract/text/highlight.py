@@ -18,10 +18,10 @@ from itertools import pairwise
 from tree_sitter import Node, Query, QueryCursor
 
 from concordance.base import plugins
-from concordance.extract import trees
 from concordance.extract.cfamily import directives
-from concordance.extract.draft import Draft
 from concordance.extract.engine import DEEPEST, nesting
+from concordance.extract.reading import trees
+from concordance.extract.reading.draft import Draft
 from concordance.extract.registry import LANGUAGES, readers
 from concordance.extract.text.repetition import without_repetition
 from concordance.extract.text.source_text import Source

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from concordance.extract import trees
+from concordance.extract.reading import trees
 
 _PIECE = 2048  # bytes; also the size up to which a text is parsed in any case
 # How many tokens may be skipped: so many in any file, and one for so many bytes. Of the scripts and TOML files of four

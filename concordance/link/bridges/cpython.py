@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from concordance.base.model import Bridge
 from concordance.link.bridge_context import BridgeContext
-from concordance.link.python_bindings import resolver
+from concordance.link.python.bindings import resolver
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:

@@ -27,7 +27,7 @@ from concordance.base.blocks import (
     listed,
 )
 from concordance.base.model import TYPES, Category, Kind
-from concordance.facts.store_delta import Aspect
+from concordance.facts.updates.store_delta import Aspect
 from concordance.query.book.chapters import Chapter, plan
 from concordance.query.book.key_definitions import KeyDefinition, known_of
 from concordance.query.book.reading_paths import chapter_path, minutes_for
@@ -39,8 +39,8 @@ from concordance.query.folders.maintenance import working
 from concordance.query.folders.repository import name_of
 from concordance.query.folders.sections import diagram, important
 from concordance.query.folders.terms import marking
+from concordance.query.index.counts.ledger import ledger
 from concordance.query.index.file_model import ref_of
-from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import BELOW, MOVED, kept, lasting, unless
 

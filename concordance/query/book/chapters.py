@@ -18,9 +18,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from concordance.base.model import Category
-from concordance.facts.store_delta import Aspect
+from concordance.facts.updates.store_delta import Aspect
 from concordance.query.folders import ASIDE, Folder, folders
-from concordance.query.index.ledger import ledger
+from concordance.query.index.counts.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import MOVED, going_on, lasting, plain, unless
 

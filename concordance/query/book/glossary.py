@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Cite, Piece, Ref, To
 from concordance.base.model import Category
-from concordance.facts.store_delta import Aspect
+from concordance.facts.updates.store_delta import Aspect
 from concordance.query.book.key_definitions import defined
 from concordance.query.descriptions.quotations import first_sentence, instructs, is_statement, quote, spoken
 from concordance.query.folders import folders
 from concordance.query.folders.terms import acronyms
+from concordance.query.index.counts.ledger import ledger
 from concordance.query.index.file_model import ref_of
-from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import EVERY
 

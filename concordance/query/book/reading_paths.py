@@ -14,7 +14,7 @@ from concordance.base.blocks import Block, Item, Items, Piece, Ref, Text, To, co
 from concordance.query.book.chapters import Chapter, in_order
 from concordance.query.descriptions import describe
 from concordance.query.folders import folders
-from concordance.query.index.ledger import outline
+from concordance.query.index.counts.ledger import outline
 from concordance.query.index.repository import Index
 
 LINES = 40  # that are read in a minute

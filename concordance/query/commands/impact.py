@@ -11,7 +11,7 @@ from concordance.collect.line_diff import changed_lines
 from concordance.facts.links.graph import RUNS, EdgeKind, GraphWalk
 from concordance.facts.read import Place
 from concordance.query.answers import Answer, AnswerPage, Row, full_name, start_of
-from concordance.query.index.reachability import (
+from concordance.query.index.graphs.reachability import (
     HOLD,
     MOST,
     STEPS,

@@ -12,9 +12,9 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 
 from concordance.base.model import ROLES, FileFacts, Role
 from concordance.facts.read import Facts, Place
-from concordance.facts.store_delta import band
+from concordance.facts.updates.store_delta import band
 from concordance.query.answers import Answer, AnswerPage, Row, WrongCursor, paged
-from concordance.query.index.bridges import crossings
+from concordance.query.index.graphs.bridges import crossings
 from concordance.query.index.repository import Index
 from concordance.query.names.environment_variables import kind_of, places
 from concordance.query.names.file_keywords import (

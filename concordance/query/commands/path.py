@@ -11,9 +11,9 @@ from concordance.base.model import Category, File, Trust
 from concordance.facts.links.graph import RUNS, EdgeKind
 from concordance.facts.read import Place
 from concordance.query.answers import Answer, AnswerPage, Option, Row, full_name, paged
-from concordance.query.index.bridges import VERBS, crossings
-from concordance.query.index.reachability import VERBS as WAYS
-from concordance.query.index.reachability import places, starts_in, starts_of
+from concordance.query.index.graphs.bridges import VERBS, crossings
+from concordance.query.index.graphs.reachability import VERBS as WAYS
+from concordance.query.index.graphs.reachability import places, starts_in, starts_of
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import called
 from concordance.query.names.references import uses_in

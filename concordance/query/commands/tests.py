@@ -8,7 +8,7 @@ from operator import itemgetter
 from concordance.base.model import Category, File
 from concordance.facts.links.graph import EdgeKind, GraphWalk
 from concordance.query.answers import Answer, AnswerPage, Option, Row, full_name, start_of
-from concordance.query.index.reachability import (
+from concordance.query.index.graphs.reachability import (
     MOST,
     STEPS,
     ReachedSymbol,

@@ -24,7 +24,7 @@ from concordance.query.descriptions.quotations import (
     spoken,
 )
 from concordance.query.descriptions.test_files import tests
-from concordance.query.index.ledger import ledger, outline, size_of
+from concordance.query.index.counts.ledger import ledger, outline, size_of
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import kept
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from concordance.base.blocks import Mono, Piece, Ref, To, counted, listed
 from concordance.base.model import File, Kind
 from concordance.facts.codec import FileOutline, SymbolHead
-from concordance.facts.store_delta import Aspect
+from concordance.facts.updates.store_delta import Aspect
 from concordance.query.answers import clean, separator_of
 from concordance.query.index.repository import Index
 

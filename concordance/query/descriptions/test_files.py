@@ -13,7 +13,7 @@ from collections import Counter
 from concordance.base.blocks import Mono, Piece, Ref, To, counted, listed
 from concordance.base.model import Category, File, Kind
 from concordance.facts.codec import FileOutline
-from concordance.query.index.ledger import ledger
+from concordance.query.index.counts.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.search.related_files import stem_of
 

@@ -16,7 +16,7 @@ from concordance.query.answers import full_name
 from concordance.query.diff.comparison import Comparison
 from concordance.query.diff.rows import ChangeRow, SymbolChanges
 from concordance.query.diff.symbols import ComparableSymbol
-from concordance.query.index.reachability import command, places, reached, reasons
+from concordance.query.index.graphs.reachability import command, places, reached, reasons
 from concordance.query.index.repository import Index
 
 _EDGES = 1_000_000  # that the walk to tests looks at: a few tenths of a second

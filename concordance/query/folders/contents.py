@@ -26,7 +26,7 @@ from concordance.base.model import Category
 from concordance.query.descriptions import describe
 from concordance.query.folders import Folder, folders
 from concordance.query.folders.description import describe_folder, made_of, names_of
-from concordance.query.index.ledger import ledger, size_of
+from concordance.query.index.counts.ledger import ledger, size_of
 from concordance.query.index.repository import Index
 
 

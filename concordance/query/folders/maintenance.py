@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Block, Code, Item, Items, Piece, Ref, Strong, Text, To, counted, listed
 from concordance.base.model import Category, Kind
-from concordance.facts.store_delta import Aspect
+from concordance.facts.updates.store_delta import Aspect
+from concordance.query.index.counts.ledger import ledger
 from concordance.query.index.file_model import ref_of
-from concordance.query.index.ledger import ledger
 from concordance.query.index.owners import owner
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import MOVED, kept, lasting, unless

@@ -31,7 +31,7 @@ from concordance.query.descriptions.document_opening import DocumentOpening, ope
 from concordance.query.folders import folders
 from concordance.query.folders.contents import subfolders
 from concordance.query.folders.description import made_of
-from concordance.query.index.ledger import ledger, outline
+from concordance.query.index.counts.ledger import ledger, outline
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import shared
 

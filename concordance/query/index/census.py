@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from concordance.base.model import KINDS, Kind, Term
 from concordance.facts.read import Facts
-from concordance.facts.store_delta import Aspect, band
+from concordance.facts.updates.store_delta import Aspect, band
 from concordance.query.answers import clean
 from concordance.query.index.updates.reads import ReadRecorder
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from concordance.base.blocks import Ref, To
 from concordance.base.model import ROLES, RUN, TYPES, FileFacts, Finding, Import, Role, Symbol, Target, Trust, unpacked
 from concordance.extract.registry import language_of
-from concordance.facts.store_delta import Aspect
+from concordance.facts.updates.store_delta import Aspect
 from concordance.query.answers import clean, separator_of
 from concordance.query.index.findings import ruled
 from concordance.query.index.repository import Index

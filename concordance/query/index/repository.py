@@ -27,12 +27,12 @@ from concordance.facts.fulltext.index import IndexShard, shelves
 from concordance.facts.fulltext.words import WordNormalizer
 from concordance.facts.links.graph import LinkGraph, unpacked_pairs
 from concordance.facts.read import Facts
-from concordance.facts.store_delta import Aspect, band
+from concordance.facts.updates.store_delta import Aspect, band
 from concordance.query.answers import clean
 from concordance.query.index.census import Census
 from concordance.query.index.codeowners import PLACES, OwnerRule, parsed
-from concordance.query.index.file_counts import FileCounts
-from concordance.query.index.file_graph import FileCluster, Layer, LoadGraph, clusters, folder_edges
+from concordance.query.index.counts.file_counts import FileCounts
+from concordance.query.index.graphs.file_graph import FileCluster, Layer, LoadGraph, clusters, folder_edges
 from concordance.query.index.open_file import OpenFile
 from concordance.query.index.test_commands import TestCommands
 from concordance.query.index.updates.reads import ReadRecorder, RecordedTable, SharedProperty

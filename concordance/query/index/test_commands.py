@@ -17,7 +17,7 @@ from functools import cached_property
 from concordance.base.errors import Unreadable
 from concordance.base.model import ListedFile
 from concordance.collect import walk
-from concordance.facts.store_delta import Aspect
+from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.updates.reads import ReadRecorder
 
 _COMMAND = re.compile(r"^[ \t]*(\w+)[ \t]*\(([^()]*(?:\([^()]*\)[^()]*)*)\)", re.M)

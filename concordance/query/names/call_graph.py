@@ -12,7 +12,7 @@ from typing import NamedTuple
 from concordance.base.model import ROLES, Op, Role, Trust, unpacked
 from concordance.facts.read import Place
 from concordance.query.answers import AnswerPage, Row, clean, full_name, name_of, rank_of, start_of
-from concordance.query.index.bridges import crossings
+from concordance.query.index.graphs.bridges import crossings
 from concordance.query.index.open_file import Claim, OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import called

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from concordance.base.model import Bridge, End, Role, Trust
 from concordance.query.answers import Row, rank_of
-from concordance.query.index.bridges import crossings
+from concordance.query.index.graphs.bridges import crossings
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import called
 

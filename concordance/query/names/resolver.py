@@ -17,7 +17,7 @@ from concordance.base.errors import UserError
 from concordance.base.model import File, Given, Kind, Trust, unpacked
 from concordance.facts.read import Place
 from concordance.query.answers import clean, rank_of, separator_of
-from concordance.query.index.bridges import crossings
+from concordance.query.index.graphs.bridges import crossings
 from concordance.query.index.repository import Index, UnknownPath
 from concordance.query.index.updates.reads import shared
 from concordance.query.names.at_position import POSITION, Resolution, ResolvedQuestion, at

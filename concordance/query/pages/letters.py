@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Table, Text, To, counted
-from concordance.facts.store_delta import Aspect
+from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import EVERY
 from concordance.query.names.alphabet import EntryWriter, ranking

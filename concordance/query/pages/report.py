@@ -33,11 +33,11 @@ from concordance.base.blocks import (
 from concordance.base.model import File, Origin, Skip, Trust, unpacked
 from concordance.extract.registry import language_of
 from concordance.extract.ruleset import rules
-from concordance.facts.store_delta import Aspect
+from concordance.facts.updates.store_delta import Aspect
 from concordance.query.folders import folders
-from concordance.query.index.file_counts import Rows
+from concordance.query.index.counts.file_counts import Rows
+from concordance.query.index.counts.ledger import ledger, outline, size_of
 from concordance.query.index.findings import SYNTAX, findings_by_rule, ruled
-from concordance.query.index.ledger import ledger, outline, size_of
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import ANY, EVERY, lasting, shared, unless
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from concordance.base.model import File, Kind
 from concordance.facts.links.graph import Pair, unpacked_pairs
 from concordance.facts.read import Facts
-from concordance.facts.store_delta import Aspect, band
+from concordance.facts.updates.store_delta import Aspect, band
 from concordance.query.index.updates.reads import ReadRecorder, RecordedTableById
 
 _USERS = 200  # of a file; one with more is everybody's, and a part of them tells as much

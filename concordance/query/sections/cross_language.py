@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from concordance.base.blocks import Block, Heading, Item, Items, Line, Mono, Piece, Ref, Text, counted, listed
 from concordance.base.model import KINDS, Bridge, Kind, Trust
-from concordance.query.index.bridges import VERBS, crossings
 from concordance.query.index.file_model import FileModel, ref_of
+from concordance.query.index.graphs.bridges import VERBS, crossings
 from concordance.query.pages import kinds_with
 
 _OTHERS = 6  # who is on the other side, named one by one

@@ -27,8 +27,8 @@ from concordance.base.blocks import (
     listed,
 )
 from concordance.base.model import TYPES, Import, Origin, Skip
-from concordance.query.index.file_graph import Band
 from concordance.query.index.file_model import FileModel
+from concordance.query.index.graphs.file_graph import Band
 from concordance.query.names.references import target_of
 from concordance.query.search.related_files import Reason, Relation
 from concordance.query.sections.class_family import class_tree

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from concordance.base.model import Category, Import, Kind, Role, Symbol, Trust
-from concordance.facts.store_delta import Aspect
+from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.file_model import CALL, IMPORT, INHERIT, MENTION, TYPE, FileModel, about
 from concordance.query.index.open_file import OpenFile
 from concordance.query.index.repository import Index

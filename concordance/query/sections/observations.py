@@ -25,7 +25,7 @@ from concordance.base.model import Finding, Rule, Skip
 from concordance.extract.ruleset import rules
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.findings import ruled
-from concordance.query.patterns import patterns
+from concordance.query.sections.patterns import patterns
 
 HOT = 25  # ways through a function, from which it is called complex
 

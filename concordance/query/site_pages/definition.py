@@ -30,7 +30,16 @@ from concordance.facts.read import Place
 from concordance.query.answers import AnswerPage as Asked
 from concordance.query.index.definition_pages import with_pages
 from concordance.query.index.file_model import FileModel, about, ref_of
-from concordance.query.index.reachability import MOST, STEPS, command, overridden, places, reached, reasons, starts_of
+from concordance.query.index.graphs.reachability import (
+    MOST,
+    STEPS,
+    command,
+    overridden,
+    places,
+    reached,
+    reasons,
+    starts_of,
+)
 from concordance.query.index.repository import Index
 from concordance.query.names.call_graph import callers, with_classes
 from concordance.query.names.declarations import joined

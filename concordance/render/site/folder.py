@@ -16,8 +16,8 @@ from typing import NamedTuple
 from concordance.base.confined_folder import ConfinedFolder, NotFollowed, NotRegular, is_inside
 from concordance.base.errors import UserError
 from concordance.collect.own_output import GENERATOR, MANIFEST
-from concordance.render import manifest, output_folder
-from concordance.render.manifest import digest
+from concordance.render.output import folder_checks, manifest
+from concordance.render.output.manifest import digest
 
 
 class SiteEntry(NamedTuple):
@@ -34,7 +34,7 @@ class SiteFolder:
         """Refuses a folder that holds something else. `controlled` are the folders in which others may have laid
         links."""
         self.out = out
-        output_folder.check(out, controlled, site=True)
+        folder_checks.check(out, controlled, site=True)
         self._folder = ConfinedFolder(out, controlled)
         self.before, self._doubtful = _listed(self._folder)
 
@@ -70,7 +70,7 @@ class SiteFolder:
                     count += 1
                 manifest.remove_empty(self._folder, os.path.dirname(address))
         self._list(rows, False)
-        manifest.remove_empty(self._folder, output_folder.ASIDE)
+        manifest.remove_empty(self._folder, folder_checks.ASIDE)
         self._folder.close()
         return count
 
@@ -81,10 +81,10 @@ class SiteFolder:
             return False
 
     def _write(self, address: str, data: bytes) -> None:
-        self._folder.write(f"{output_folder.ASIDE}/{os.getpid()}", address, data)  # one at a time
+        self._folder.write(f"{folder_checks.ASIDE}/{os.getpid()}", address, data)  # one at a time
 
     def _list(self, rows: Mapping[str, SiteEntry], unfinished: bool) -> None:
-        head = {**output_folder.SITE_HEAD, **({"unfinished": True} if unfinished else {})}
+        head = {**folder_checks.SITE_HEAD, **({"unfinished": True} if unfinished else {})}
         listed = ",\n".join(f"  {json.dumps(page)}: {json.dumps(list(rows[page]))}" for page in sorted(rows))
         columns = json.dumps(list(SiteEntry._fields))
         text = json.dumps(head, indent=1)[:-2] + f',\n "columns": {columns},\n "pages": {{\n{listed}\n }}\n}}\n'
@@ -100,8 +100,8 @@ def _listed(folder: ConfinedFolder) -> tuple[dict[str, SiteEntry], bool]:
     try:
         known = json.loads(data)
         if known["generator"] != GENERATOR or known["site"] is not True:
-            return {}, output_folder.is_of_site(data)
+            return {}, folder_checks.is_of_site(data)
         rows = {str(page): SiteEntry(str(row[0]), int(row[1])) for page, row in known["pages"].items()}
         return rows, bool(known.get("unfinished"))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
-        return {}, output_folder.is_of_site(data)
+        return {}, folder_checks.is_of_site(data)

@@ -21,7 +21,7 @@ from concordance.facts.codec import unpack_ends
 from concordance.facts.links.bridge_rows import BridgeReads, bridges_from, packed_bridges
 from concordance.facts.links.graph import EdgeKind, edge
 from concordance.facts.links.rows import rows_of
-from concordance.facts.store_delta import Aspect
+from concordance.facts.updates.store_delta import Aspect
 from concordance.facts.write import StoreWriter
 from concordance.link.bridge_context import BridgeContext
 from concordance.link.paths.tree import Tree

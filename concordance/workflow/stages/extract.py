@@ -23,8 +23,9 @@ from concordance.base.errors import Unreadable
 from concordance.base.model import File, FileFacts, Finding, Form, ListedFile, Severity, Skip
 from concordance.collect import walk
 from concordance.collect.classify import Classifier
-from concordance.extract import engine, registry, test_detection
+from concordance.extract import engine, registry
 from concordance.extract.cfamily import macros
+from concordance.extract.reading import test_detection
 from concordance.facts.cache import Cache
 from concordance.facts.codec import pack, unpack
 from concordance.facts.fulltext import index

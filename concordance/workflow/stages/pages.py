@@ -23,23 +23,24 @@ from concordance.base.errors import BookFailed, NoPermission, UserError
 from concordance.base.model import ListedFile
 from concordance.collect.own_output import MANIFEST
 from concordance.facts import code_versions
-from concordance.facts.page_reads import PageNotes, PageRecord, Subject, packed
 from concordance.facts.read import Facts
+from concordance.facts.updates.page_reads import PageNotes, PageRecord, Subject, packed
 from concordance.query.folders import folders
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.refresh import renew
 from concordance.query.index.updates.stale_pages import StalePages
 from concordance.query.pages import PAGES, PER_FILE_OR_FOLDER, kinds
 from concordance.query.sections.structure import plain_files
-from concordance.render import claims, manifest, output_folder
+from concordance.render import claims
 from concordance.render.addresses import Addresses, claims_of
-from concordance.render.folder_listing import BookFolder
 from concordance.render.formats import markdown
-from concordance.render.manifest import ManifestPage
-from concordance.render.page_sink import DryRunSink, PageSink
+from concordance.render.output import folder_checks, manifest
+from concordance.render.output.folder_listing import BookFolder
+from concordance.render.output.manifest import ManifestPage
+from concordance.render.output.page_sink import DryRunSink, PageSink
 from concordance.render.summary import BookSummary
 from concordance.serve.reader import leave_front
-from concordance.workflow.resident import BookState, ResidentState
+from concordance.workflow.state.resident import BookState, ResidentState
 from concordance.workflow.workers import forked, pool
 
 OF_A_PAGE = " of a page"  # ends the kind of a page that is about a page
@@ -207,7 +208,7 @@ class _Inner(Addresses):
 def _confined(root: str, folder: str, out: str) -> Iterator[ConfinedFolder]:
     """The folder of a book, checked to be one that may be written to."""
     controlled = (root, folder)
-    output_folder.check(out, controlled, site=False)
+    folder_checks.check(out, controlled, site=False)
     with closing(ConfinedFolder(out, controlled)) as confined:
         yield confined
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from concordance.base.model import Category, unpacked
-from concordance.extract.test_detection import WHOLE
+from concordance.extract.reading.test_detection import WHOLE
 from concordance.facts import codec
 from concordance.facts.links import graph
 from concordance.facts.links.graph import EdgeKind, Pair

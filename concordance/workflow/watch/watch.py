@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from concordance.base.config import Book
 from concordance.base.errors import ConcordanceError, NotARepository
 from concordance.base.progress import BuildSummary, Progress
-from concordance.collect import history, relist, walk
+from concordance.collect import history, walk
 from concordance.render.summary import BookSummary
 from concordance.workflow import builds
-from concordance.workflow.resident import ResidentState
 from concordance.workflow.stages import pages
+from concordance.workflow.state.resident import ResidentState
 from concordance.workflow.watch.file_watcher import POLL, FileChanges, FileWatcher, NotifyingWatcher, PollingWatcher
 from concordance.workflow.workers import forked
 
@@ -129,7 +129,7 @@ class CurrentBook:
 
     def _relisted(self, before: walk.Walked, paths: Collection[str]) -> walk.Walked:
         entries, passed = before
-        now = None if _in_book(before, paths) else relist.relisted(self.root, entries, paths)
+        now = None if _in_book(before, paths) else walk.relisted(self.root, entries, paths)
         return walk.walked(self.root) if now is None else (now, passed)
 
 

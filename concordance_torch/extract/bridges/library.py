@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from tree_sitter import Node
 
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.rule_context import PYTHON, Call, RuleContext
+from concordance.extract.reading.rule_context import PYTHON, Call, RuleContext
 from concordance_torch.extract.operator_schema import DEFAULT, full_name, parsed
 from concordance_torch.extract.python_operators import Spaces
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.rule_context import C_FAMILY, RuleContext
+from concordance.extract.reading.rule_context import C_FAMILY, RuleContext
 
 LANGUAGES = C_FAMILY
 WORDS = (b"at::", b"torch::")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.rule_context import RuleContext
+from concordance.extract.reading.rule_context import RuleContext
 
 LANGUAGES = ("python", "rst", "markdown")
 WORDS = (b"add_docstr", b"autosummary", b"autofunction", b"automethod")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.rule_context import RuleContext
+from concordance.extract.reading.rule_context import RuleContext
 from concordance_torch.extract.keyed_records import Field, KeyedRecord, entries
 from concordance_torch.extract.operator_schema import Schema, full_name, parsed
 

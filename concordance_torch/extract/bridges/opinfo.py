@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.rule_context import PYTHON, RuleContext
+from concordance.extract.reading.rule_context import PYTHON, RuleContext
 
 LANGUAGES = PYTHON
 WORDS = (b"OpInfo(", b"FuncInfo(", b"UfuncInfo(", b"RefInfo(")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.cfamily.tokens import Tokens
-from concordance.extract.rule_context import C_FAMILY, RuleContext
+from concordance.extract.reading.rule_context import C_FAMILY, RuleContext
 from concordance_torch.extract.registrations import ANY, calls, given
 
 LANGUAGES = C_FAMILY

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from concordance.base.model import Kind
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.rule_context import C_FAMILY, RuleContext
+from concordance.extract.reading.rule_context import C_FAMILY, RuleContext
 
 LANGUAGES = C_FAMILY
 WORDS = (b"TORCH_IMPL_FUNC", b"_META_FUNC")

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from concordance.base.errors import UserError
 from concordance.base.model import Bridge, Trust
 from concordance.query.answers import Answer, AnswerPage, Row, full_name, paged
-from concordance.query.index.bridges import crossings
+from concordance.query.index.graphs.bridges import crossings
 from concordance.query.index.repository import Index
 from concordance_torch.query.operators import (
     COLUMNS,

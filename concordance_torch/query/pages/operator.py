@@ -33,10 +33,10 @@ from concordance.base.blocks import (
     listed,
 )
 from concordance.base.model import Bridge, Category, Trust
-from concordance.facts.store_delta import Aspect
+from concordance.facts.updates.store_delta import Aspect
 from concordance.query.descriptions.quotations import first_sentence, quote
-from concordance.query.index.bridges import crossings
 from concordance.query.index.file_model import ref_of
+from concordance.query.index.graphs.bridges import crossings
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import EVERY
 from concordance.query.sections.structure import folders

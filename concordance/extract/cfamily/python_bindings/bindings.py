@@ -14,7 +14,7 @@ from concordance.extract.cfamily.python_bindings.bound_objects import MODULES, W
 from concordance.extract.cfamily.python_bindings.cpython_tables import TableReader, parameter_names
 from concordance.extract.cfamily.python_bindings.pybind_chains import PybindChains
 from concordance.extract.cfamily.tokens import Tokens
-from concordance.extract.rule_context import RuleContext
+from concordance.extract.reading.rule_context import RuleContext
 
 PYBIND, CPYTHON = "pybind", "cpython"
 PYBIND_WORDS = (b"pybind11", b"py::", b"nb::", b"nanobind", b"NB_MODULE")

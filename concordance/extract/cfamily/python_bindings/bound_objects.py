@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from concordance.base.model import Kind
 from concordance.extract.cfamily.tokens import Stretch, Tokens
-from concordance.extract.draft import Definition
+from concordance.extract.reading.draft import Definition
 
 MODULES = frozenset(("module", "module_"))  # pybind11's and nanobind's
 _SPACES = frozenset(("py", "pybind11", "nb", "nanobind"))

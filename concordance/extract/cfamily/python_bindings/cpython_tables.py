@@ -13,7 +13,7 @@ from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.cfamily.python_bindings.bound_objects import BoundObject, Holders
 from concordance.extract.cfamily.python_bindings.pybind_chains import pointed, qualified
 from concordance.extract.cfamily.tokens import Stretch, Tokens
-from concordance.extract.draft import Definition
+from concordance.extract.reading.draft import Definition
 
 MODULE = ("m_base", "m_name", "m_doc", "m_size", "m_methods", "m_slots")
 TYPE = (

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Generic, Protocol, Self, TypeVar, overload
 
-from concordance.facts.store_delta import slot
+from concordance.facts.updates.store_delta import slot
 
 Value = TypeVar("Value")
 Touched = Mapping[str, Collection[str]]  # keys by aspect

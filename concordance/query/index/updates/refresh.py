@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from concordance.base.model import Category, Term
 from concordance.facts.read import Facts
-from concordance.facts.store_delta import Aspect, band
+from concordance.facts.updates.store_delta import Aspect, band
 from concordance.query.answers import clean
 from concordance.query.index.census import Census, CensusFile, listed
-from concordance.query.index.file_graph import Edges, edges_after, folder_edges
+from concordance.query.index.graphs.file_graph import Edges, edges_after, folder_edges
 from concordance.query.index.repository import KIND_AT, Index, bare
 from concordance.query.index.updates.reads import MOVED, Touched, renewed
 from concordance.query.index.updates.tables import link_tables

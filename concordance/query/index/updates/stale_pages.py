@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from concordance.facts.page_reads import Digests, NotesBroken, PageNotes, PageRecord, Subject
-from concordance.facts.store_delta import Aspect, slot
-from concordance.query.index.file_counts import FileCounts
+from concordance.facts.updates.page_reads import Digests, NotesBroken, PageNotes, PageRecord, Subject
+from concordance.facts.updates.store_delta import Aspect, slot
+from concordance.query.index.counts.file_counts import FileCounts
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import forget
 from concordance.query.index.updates.tables import changed, digests

@@ -14,8 +14,8 @@ from zlib import crc32
 from concordance.base.config import Note
 from concordance.base.model import Category, unpacked
 from concordance.facts.codec import PUBLIC
-from concordance.facts.page_reads import Digests
-from concordance.facts.store_delta import Aspect, band, slot
+from concordance.facts.updates.page_reads import Digests
+from concordance.facts.updates.store_delta import Aspect, band, slot
 from concordance.query.book.chapter_sections import stands
 from concordance.query.book.chapters import chapter_of, plan
 from concordance.query.descriptions.guide_entries import GUIDES, entries

@@ -22,7 +22,7 @@ from tree_sitter import Language as Syntax
 from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
 from concordance.base.model import Role
-from concordance.extract.draft import Definition, Draft
+from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
 
 _ROLE_ORDER = (Role.MENTION, Role.READ, Role.WRITE, Role.TYPE, Role.CALL, Role.INHERIT, Role.IMPORT)

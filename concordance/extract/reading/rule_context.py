@@ -18,7 +18,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from concordance.base.model import Import
-from concordance.extract.draft import Draft
+from concordance.extract.reading.draft import Draft
 
 C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
 SCRIPTS = ("javascript", "typescript")

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from concordance.base.model import RUN, TYPES, Category, File, Kind
-from concordance.extract.test_detection import WHOLE
+from concordance.extract.reading.test_detection import WHOLE
 from concordance.facts.links.graph import RUNS, EdgeKind, GraphWalk
 from concordance.facts.links.graph import STEPS as STEPS
 from concordance.facts.read import Place

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from concordance.base.model import ROLES, Given, Op, Role, packed
-from concordance.extract.draft import Draft, innermost
-from concordance.extract.flow import _IMPORT, _INHERIT, _TYPE, BindingSite, FlowBuilder
+from concordance.extract.reading.draft import Draft, innermost
+from concordance.extract.reading.flow import _IMPORT, _INHERIT, _TYPE, BindingSite, FlowBuilder
 
 _TYPED_BINDS = frozenset(ROLES.index(role) for role in (Role.WRITE, Role.DEFINE))
 _TYPES = frozenset(ROLES.index(role) for role in (Role.TYPE, Role.CALL))

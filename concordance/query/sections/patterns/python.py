@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from concordance.base.model import Kind, Symbol
-from concordance.query.patterns.file_view import PatternFile, PatternPlace
+from concordance.query.sections.patterns.file_view import PatternFile, PatternPlace
 
 # ---
 # The patterns of Python that a file shows as a whole: how it is run, what it needs, what it warns of, how it tests.

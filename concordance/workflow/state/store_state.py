@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from concordance.base.model import File
 from concordance.extract.cfamily.macros import Macros
-from concordance.facts.last_build import LastBuild
 from concordance.facts.records import Learned, Linkable
+from concordance.facts.updates.last_build import LastBuild
 from concordance.link.cfamily import resident_tables
 
 

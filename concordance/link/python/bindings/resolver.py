@@ -14,7 +14,7 @@ from typing import NamedTuple
 from concordance.base.model import ROLES, Ask, Bridge, Role, Trust
 from concordance.facts.read import Place
 from concordance.link.bridge_context import BridgeContext, LinkedName, StatedEnd
-from concordance.link.python_bindings.module_names import C_FAMILY, STUBS, Modules, PythonName, absolute, below, more
+from concordance.link.python.bindings.module_names import C_FAMILY, STUBS, Modules, PythonName, absolute, below, more
 
 _FUNCTIONS = frozenset(("function", "method", "macro"))
 _FIELDS = frozenset(("field", "property", "variable", "constant", "enumerator"))

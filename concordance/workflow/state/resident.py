@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from concordance.facts.page_reads import PageNotes, Subject
+from concordance.facts.updates.page_reads import PageNotes, Subject
 from concordance.query.index.repository import Index
 from concordance.render.addresses import Addresses
-from concordance.render.folder_listing import BookFolder
-from concordance.workflow.store_state import StoreState
+from concordance.render.output.folder_listing import BookFolder
+from concordance.workflow.state.store_state import StoreState
 
 
 @dataclass

@@ -14,8 +14,8 @@ from concordance.base.blocks import Mono, Piece, counted
 from concordance.base.model import Skip
 from concordance.query.answers import clean
 from concordance.query.index.file_model import FileModel
-from concordance.query.patterns import build, c, python, script
-from concordance.query.patterns.file_view import PatternFile, PatternPlace
+from concordance.query.sections.patterns import build, c, python, script
+from concordance.query.sections.patterns.file_view import PatternFile, PatternPlace
 
 _NAMED = 8  # names that are listed; of more, so many are counted and the first three named
 _FIRST = 3

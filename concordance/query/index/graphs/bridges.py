@@ -9,7 +9,7 @@ from functools import cached_property
 
 from concordance.base.model import Bridge, Role
 from concordance.facts.links.bridge_rows import bridges_from
-from concordance.facts.store_delta import Aspect
+from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import EVERY, lasting, unless
 

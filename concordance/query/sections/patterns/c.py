@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 from concordance.base.blocks import counted
 from concordance.base.model import Kind
-from concordance.query.patterns.file_view import PatternFile, PatternPlace
+from concordance.query.sections.patterns.file_view import PatternFile, PatternPlace
 
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b", re.M)
 _GUARD = re.compile(r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\n[ \t]*#[ \t]*define[ \t]+\1\b", re.M)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from concordance.base.model import Kind
-from concordance.query.patterns.file_view import PatternFile, PatternPlace
+from concordance.query.sections.patterns.file_view import PatternFile, PatternPlace
 
 _Find = Callable[[PatternFile], Iterator[PatternPlace]]
 

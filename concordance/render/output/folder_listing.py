@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterable
 
 from concordance.collect.own_output import MANIFEST
-from concordance.render import manifest
-from concordance.render.manifest import Manifest, ManifestPage
+from concordance.render.output import manifest
+from concordance.render.output.manifest import Manifest, ManifestPage
 
 _TRUSTED = 60.0  # seconds for which pages are taken to be as they were written: to look at all takes a while
 

@@ -29,7 +29,7 @@ from concordance.base.model import (
     Symbol,
     packed,
 )
-from concordance.extract.flow import FlowBuilder, NameColumns
+from concordance.extract.reading.flow import FlowBuilder, NameColumns
 from concordance.extract.text.source_text import Source
 
 CODE = {role: place for place, role in enumerate(ROLES)}

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection
 
 from concordance.base.confined_folder import ConfinedFolder
 from concordance.collect.own_output import MANIFEST
-from concordance.render import manifest
-from concordance.render.manifest import ManifestPage, RunMarker
+from concordance.render.output import manifest
+from concordance.render.output.manifest import ManifestPage, RunMarker
 
 
 class PageSink:

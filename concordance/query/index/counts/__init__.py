@@ -1,0 +1,1 @@
+"""The ledger of files, and counts over it."""

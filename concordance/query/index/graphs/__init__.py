@@ -1,0 +1,1 @@
+"""Who uses whom: files, bridges between languages, and what leads to what."""

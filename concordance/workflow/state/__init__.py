@@ -1,0 +1,1 @@
+"""State that a long-running process keeps between updates."""
