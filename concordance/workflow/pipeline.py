@@ -155,16 +155,9 @@ class Build:
         return changed, renewed
 
     def _update(
-        self,
-        job: extract.Job,
-        folder: str,
-        entries: list[ListedFile],
-        before: LastBuild | None,
-        changed: list[ListedFile],
-        gone: list[str],
-        head: str,
-        renewed: dict[str, File],
-    ) -> None:
+        self, job: extract.Job, folder: str, entries: list[ListedFile], before: LastBuild | None,
+        changed: list[ListedFile], gone: list[str], head: str, renewed: dict[str, File],
+    ) -> None:  # fmt: skip
         started = time.time_ns() - 2_000_000_000
         kept = self.kept.take(before.meta.get("started", "") if before is not None else "")
         with ExitStack() as stack:
@@ -340,11 +333,14 @@ class Build:
 
     @contextmanager
     def _step(self, name: str) -> Iterator[None]:
+        """Time a step, without the steps inside it, so that all of them add up to the whole."""
         began = time.perf_counter()
-        self.summary.seconds[name] = 0.0  # in the order of their beginning
+        seconds = self.summary.seconds
+        seconds.setdefault(name, 0.0)  # in the order of their beginning
+        inner = sum(seconds.values())
         self.progress(name, 0, 0, "")
         yield
-        self.summary.seconds[name] = time.perf_counter() - began
+        seconds[name] += time.perf_counter() - began - (sum(seconds.values()) - inner)
 
 
 def _batches(entries: list[ListedFile], most: int) -> Iterator[list[ListedFile]]:

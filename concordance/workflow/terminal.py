@@ -121,8 +121,7 @@ def _listed(counts: Mapping[str, int]) -> str:
 def print_seconds(summary: BuildSummary) -> None:
     """How long each step took."""
     for step, seconds in summary.seconds.items():
-        about = "  (of link)" if step in ("bridge", "pass") else ""
-        click.echo(f"  {step:<8} {seconds:7.2f} s{about}")
+        click.echo(f"  {step:<8} {seconds:7.2f} s")
 
 
 def print_summary(
