@@ -27,14 +27,14 @@ TRIES = 3  # of which the fastest counts: another process can make one slow, but
 
 _READERS = ("cmake", "dockerfile", "ini", "json", "make", "markdown", "rst", "shell", "text", "toml", "yaml")
 _SHARED = (
-    "bridge_ends", "trees", "documents.comments", "documents.docstrings", "documents.keyed", "documents.markdown_blocks",
+    "bridge_ends", "reading.trees", "documents.comments", "documents.docstrings", "documents.keyed", "documents.markdown_blocks",
     "documents.prose", "terms.terms", "terms.text_tokens", "terms.word_split", "text.repetition",
 )  # fmt: skip
 _PAGES = (
     "book.glossary", "descriptions.document_opening", "descriptions.guide_entries", "descriptions.quotations",
     "descriptions.test_files", "index.test_commands", "markup.blocks", "markup.doxygen", "markup.inline",
-    "markup.markdown_shapes", "markup.sections", "markup.summary", "names.file_keywords", "patterns.build", "patterns.c",
-    "patterns.file_view", "patterns.python", "patterns.script",
+    "markup.markdown_shapes", "markup.sections", "markup.summary", "names.file_keywords", "sections.patterns.build", "sections.patterns.c",
+    "sections.patterns.file_view", "sections.patterns.python", "sections.patterns.script",
 )  # fmt: skip
 _TORCH = ("keyed_records", "operator_schema", "python_operators", "registrations")
 # Quadratic, but only ever asked about a short text, or behind a check that it cannot search in vain.
@@ -43,6 +43,8 @@ _GUARDED = {
     "rst._MARKUP": "`plain` hands it titles and first paragraphs with few signs",
     "docstrings._WORD_BEFORE": "asked about 40 characters",
     "launch._LAST_NAME": "asked about 200 bytes",
+    "operator_schema._ARGUMENT": "asked about `_LONGEST` characters",
+    "operator_schema._ALIAS": "asked about `_LONGEST` characters",
     "opnames._NAMES": "asked about names, which `_CALLED` bounds",
     "stubs._NAME": "asked about the arguments of a macro, which `_LONGEST` bounds",
     "stubs._KERNEL": "asked about the arguments of a macro, which `_LONGEST` bounds",

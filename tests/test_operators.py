@@ -96,7 +96,7 @@ def test_the_index_is_a_table_that_sorts(index: Index) -> None:
     table = next(block for block in page.blocks if isinstance(block, Table))
     assert table.sorts
     assert [row[0][0] for row in table.rows] == [
-        Ref(To.OPERATOR, "aten::four", "", "four"), Ref(To.OPERATOR, "aten::twice", "", "twice"),
+        Ref("operator", "aten::four", "", "four"), Ref("operator", "aten::twice", "", "twice"),
     ]  # fmt: skip
 
 
@@ -162,5 +162,5 @@ def test_no_path_says_what_was_searched(index: Index) -> None:
 
 def test_a_file_says_what_crosses(index: Index) -> None:
     refs = [p for p in pieces_of(across(FileModel(index, "native/twice.cpp"))) if isinstance(p, Ref)]
-    assert Ref(To.OPERATOR, "aten::twice", "", "aten::twice") in refs
+    assert Ref("operator", "aten::twice", "", "aten::twice") in refs
     assert across(FileModel(index, "plain.py")) == []

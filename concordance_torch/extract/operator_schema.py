@@ -13,6 +13,7 @@ _FULL = re.compile(_NAME.pattern + r"\(")
 _ARGUMENT = re.compile(r"(.+?)\s*([A-Za-z_]\w*)?\s*(?:=.*)?$", re.S)
 _ALIAS = re.compile(r"\([a-z0-9*!| ]+(?:->[^)]*)?\)")
 _WRITTEN = re.compile(r"\w+\([^)]*!")
+_LONGEST = 400  # characters of an argument: `_ARGUMENT` takes cubic time, and real ones have fewer than 100
 DEFAULT = "aten"  # the namespace of a name that is written without one
 
 
@@ -70,6 +71,8 @@ def parsed(text: str) -> Schema | None:
         if argument in ("", "*"):
             named |= argument == "*"
             continue
+        if len(argument) > _LONGEST:
+            return None
         is_out |= named and _WRITTEN.match(argument) is not None
         one = _ARGUMENT.match(_ALIAS.sub("", argument))
         if one is None:
