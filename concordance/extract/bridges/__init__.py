@@ -1,5 +1,6 @@
-"""What files say to other languages, one file for each bridge.
+"""Bridge plug-ins: one file per bridge finds the places where a file refers to another language.
 
-A bridge has `LANGUAGES` that it reads (empty for every one), `WORDS`, of which a file has one or is not read, and
-`ends(look)`, which gives what a file states. What that means is found in `concordance/link/bridges`.
+A bridge has `LANGUAGES`, the languages it reads (empty for all), `WORDS`, of which a file must contain at least one
+to be read, and `ends(look)`, which yields the ends that it finds. The bridge of the same name in
+`concordance/link/bridges` resolves them.
 """

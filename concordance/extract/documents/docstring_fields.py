@@ -1,7 +1,7 @@
 """Fields and tags of documentation comments: `:param x: text`, `@param x text`, `\\param[in] x text`.
 
-In: the lines of a comment. Out: `DocPart`s, and the types that fields of their own state (`:type x: int`).
-Also what all conventions share: brackets, lists of names, and a description's lines made one text.
+In: the lines of a comment. Out: `DocPart`s, and the types that separate fields give (`:type x: int`). Also contains
+what all docstring conventions share: matching brackets, lists of names, and joining the lines of a description.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _OPEN = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
 class Line(NamedTuple):
-    """A line of a comment, its indentation counted and taken off."""
+    """A line of a comment, with its indentation counted and removed."""
 
-    indent: int  # -1 of a blank line
+    indent: int  # -1 for a blank line
     text: str
 
 
 def field_of(text: str) -> re.Match[str] | None:
-    """The field or tag that a line opens with, if it is one of ours."""
+    """Return the match of the field or tag that a line starts with, if it is one that we know."""
     match = _FIELD.match(text)
     if match is None or (match[1] or match[3]).lower() not in _FIELDS:
         return None
@@ -45,7 +45,10 @@ def field_of(text: str) -> re.Match[str] | None:
 
 
 def field_end(lines: list[Line], at: int) -> int:
-    """The line behind a field: a reST one goes on while indented, a tag until a blank line or the next tag."""
+    """Return the line after a field.
+
+    A reST field continues while lines are indented; a tag continues until a blank line or the next tag.
+    """
     indent, tag = lines[at].indent, lines[at].text[0] != ":"
     end = at + 1
     while end < len(lines):
@@ -65,7 +68,7 @@ def field_end(lines: list[Line], at: int) -> int:
 def take_field(
     field: re.Match[str], line: str, body: list[Line], found: list[DocPart], types: dict[tuple[str, str], str]
 ) -> None:
-    """Adds what a field says to the parts found, or to the types stated by themselves."""
+    """Add what a field says to the parts found, or to the separately stated types."""
     tag = (field[1] or field[3]).lower()
     section = _FIELDS[tag]
     rest = line[field.end() :].strip()
@@ -96,7 +99,7 @@ def take_field(
 
 
 def _tag_name(rest: str) -> tuple[str, str]:
-    """The name behind a tag, and the words behind it: `x`, `[x=1]`, `<T>`, `x,y`, `x:`."""
+    """Return the name after a tag, and the words after the name: `x`, `[x=1]`, `<T>`, `x,y`, `x:`."""
     if rest.startswith("[") and (close := closing(rest)) > 0:
         return rest[1:close].partition("=")[0].strip(), rest[close + 1 :].strip()
     name, _, words = rest.partition(" ")
@@ -104,7 +107,7 @@ def _tag_name(rest: str) -> tuple[str, str]:
 
 
 def closing(text: str) -> int:
-    """Where the bracket that a text starts with is closed, -1 where it is not."""
+    """Return the index at which the bracket that starts a text is closed, -1 if it is not."""
     first, last = text[0], _OPEN[text[0]]
     depth = 0
     for match in re.finditer(rf"[{re.escape(first + last)}]", text):
@@ -115,13 +118,13 @@ def closing(text: str) -> int:
 
 
 def split_names(names: str) -> list[str]:
-    """`x, *y and z` as names, without stars."""
+    """Split `x, *y and z` into names without stars."""
     split = [name.strip("\\* ") for name in _NAME_SEPARATOR.split(names)]
     return [name for name in split if name.strip(".")]
 
 
 def joined(pieces: list[str | Line]) -> str:
-    """A description's lines as one text: those of a paragraph joined, those of lists and code left as they stand."""
+    """Join a description's lines into one text; lines of lists and code keep their line breaks."""
     margin = min((p.indent for p in pieces if isinstance(p, Line) and p.indent >= 0), default=0)
     text: list[str] = []
     flowing = False

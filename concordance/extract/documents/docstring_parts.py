@@ -1,10 +1,10 @@
-"""Documentation comments taken apart: what they say of each parameter, result, error and attribute.
+"""Splits documentation comments into what they say about each parameter, result, exception and attribute.
 
-In: a docstring or the bare words of a documentation comment. Out: `DocPart`s in the order of the text,
-whatever the convention: Google and NumPy sections, reST and Epytext fields, JSDoc, Javadoc and Doxygen
-tags, several in one text if need be. What follows none of them gives no parts; nothing is guessed from
-prose. A name stands without its stars, as in `Parameter`. Every pattern here runs in linear time, for a
-docstring can be a megabyte of brackets.
+In: a docstring or the text of a documentation comment. Out: `DocPart`s in the order of the text. All common
+conventions are understood, also several in one text: Google and NumPy sections, reST and Epytext fields, JSDoc,
+Javadoc and Doxygen tags. Text that follows none of them gives no parts; nothing is guessed from prose. Names are
+without stars, as in `Parameter`. Every pattern here runs in linear time, because a docstring can be a megabyte of
+brackets.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _ARTICLES = frozenset(("a", "an", "the", "if", "when", "this", "whether", "note"
 
 
 def parts(doc: str) -> tuple[DocPart, ...]:
-    """What a documentation comment says of parameters, results, errors and attributes."""
+    """Return what a documentation comment says about parameters, results, exceptions and attributes."""
     if not _POSSIBLE.search(doc):
         return ()
     lines = []
@@ -86,7 +86,7 @@ def parts(doc: str) -> tuple[DocPart, ...]:
 
 
 def _typed(found: list[DocPart], types: dict[tuple[str, str], str]) -> list[DocPart]:
-    """The parts, with the types that fields of their own state."""
+    """Return the parts, completed with the types that separate fields such as `:type x:` give."""
     left = dict(types)
     result = []
     for part in found:
@@ -96,18 +96,18 @@ def _typed(found: list[DocPart], types: dict[tuple[str, str], str]) -> list[DocP
 
 
 def _literal_end(lines: list[Line], at: int) -> int:
-    """The line behind a literal block, whose text is not ours to read."""
+    """Return the line after a literal block, whose content is not parsed."""
     end = at + 1
     while end < len(lines) and (lines[end].indent < 0 or lines[end].indent > lines[at].indent):
         end += 1
     return end
 
 
-# --- Google: "Args:" over indented "name (type): text"
+# Google style: "Args:" above indented "name (type): text".
 
 
 def _google_end(lines: list[Line], at: int, inline: bool) -> int:
-    """The line behind a section. Where a docstring opens with "Args:", its items are not indented any deeper."""
+    """Return the line after a section; if a docstring starts with "Args:", its items can be at its own level."""
     indent = lines[at].indent
     end = first = at + 1
     while first < len(lines) and lines[first].indent < 0:
@@ -154,7 +154,10 @@ def _google(section: str, inline: str, body: list[Line]) -> list[DocPart]:
 
 
 def _named(text: str) -> tuple[list[tuple[str, str]], str] | None:
-    """`x, y (int, optional): words` as names with their type, and the words; None where it is no such line."""
+    """Parse `x, y (int, optional): words` into names with their type, and the words.
+
+    Return None if the line does not have this form.
+    """
     bullet = _BULLET.match(text)
     text = text[bullet.end() :] if bullet else text
     quote = text[:1] if text[:1] in ("`", "'") else ""
@@ -177,7 +180,7 @@ def _named(text: str) -> tuple[list[tuple[str, str]], str] | None:
 
 
 def _rejoined(body: list[Line], margin: int) -> Iterator[Line]:
-    """The lines, those of a type that goes on over several made one."""
+    """Yield the lines, joining those of a type that spans several lines."""
     at = 0
     while at < len(body):
         line = body[at]
@@ -193,7 +196,7 @@ def _rejoined(body: list[Line], margin: int) -> Iterator[Line]:
 
 
 def _raised(text: str) -> tuple[list[tuple[str, str]], str] | None:
-    """`ValueError: words` as the error's name and the words."""
+    """Parse `ValueError: words` into the exception's name and the words."""
     match = ROLE.match(text) or _EXCEPTION.match(text.lstrip("`"))
     if match is not None:
         name = match[1] if match.re is ROLE else match[0]
@@ -206,7 +209,7 @@ def _raised(text: str) -> tuple[list[tuple[str, str]], str] | None:
 
 
 def _typed_text(text: str) -> tuple[str, str]:
-    """`Type: words` of a result taken apart; the type is "" where the text is but words."""
+    """Split `Type: words` of a result; the type is "" if the text is only words."""
     first = text.partition("\n")[0]
     depth, bare = 0, list[str]()
     for at, sign in enumerate(first):
@@ -231,7 +234,7 @@ def _typed_text(text: str) -> tuple[str, str]:
     return "", text
 
 
-# --- NumPy: "Parameters" underlined, over "name : type" and an indented text
+# NumPy style: an underlined "Parameters" above "name : type" and an indented text.
 
 
 def _numpy_end(lines: list[Line], at: int, indent: int) -> int:

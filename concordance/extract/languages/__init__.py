@@ -1,5 +1,5 @@
-"""One file per language: how it is recognised, and how a file of it is read.
+"""Language plug-ins: one file per language says which files belong to it and how to parse them.
 
-A language's file holds `LANGUAGE`, a `model.Language`, and `read(source) -> Draft`. Most hand
-`trees.read` a grammar and two queries; the others read their text by themselves.
+Each file defines `LANGUAGE`, a `model.Language`, and `read(source) -> Draft`. Most languages pass a tree-sitter
+grammar and two queries to `trees.read`; the others parse the text themselves.
 """

@@ -1,6 +1,6 @@
-"""What the ends of bridges mean, one file for each bridge.
+"""Join the ends of bridges between languages; one plug-in for each bridge.
 
-A bridge has `join(crossing)`, which gives what it knows of the ends that `concordance/extract/bridges` read under the
-same name, and of names that files ask other languages for. Where it joins the ends of other readers, too, `READS` names
-these, so that an update knows.
+A plug-in has `join(crossing)`, which yields the `Bridge` rows for the ends that the reader of the same name in
+`concordance/extract/bridges` found, and for names that files request from other languages. If it also joins ends of
+other readers, `READS` names those, so that an update knows when to run the plug-in again.
 """

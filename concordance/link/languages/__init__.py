@@ -1,5 +1,5 @@
-"""How each language finds what it imports: one file a language family, found by its name.
+"""How each language resolves its imports; one plug-in for each language family.
 
-A plug-in has LANGUAGES, the names in `File.language` that it serves, and `imports(tree)`, which gives a
-function from the importing file's path and one `Import` to its `Target`.
+A plug-in has `LANGUAGES`, the values of `File.language` that it handles, and `imports(tree)`, which returns a function
+from the importing file's path and an `Import` to the import's `Target`.
 """

@@ -1,6 +1,7 @@
-"""The ledger as pages read it: every file's line, what it defines, and how much of it there is.
+"""Per-file rows for pages: the ledger, outlines, counts of every file, and the totals of a build.
 
-In: an index. Out: rows by path, made once for a repository and kept: pages of folders ask for the same files again.
+In: an index. Out: rows by path. They are computed once and cached, because several pages of a folder ask for the same
+files.
 """
 
 from __future__ import annotations
@@ -19,33 +20,33 @@ from concordance.query.index.findings import ActiveRules
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import kept, shared
 
-Rows = dict[str, Any]  # by path; plain values
+Rows = dict[str, Any]  # plain values by path
 
 
 class Ledger:
-    """All files of a repository."""
+    """All files of a repository, with their numbers of tests."""
 
     def __init__(self, index: Index) -> None:
         self.files: dict[str, File] = index.files
-        # How many tests stand in each file.
+        # How many tests each file has.
         self.tests: Counter[str] = Counter({path: len(ids) for path, ids in sorted(index.tests_in.items())})
 
 
 @shared
 def ledger(index: Index) -> Ledger:
-    """The ledger of the repository that is asked."""
+    """Return the ledger of the repository."""
     return Ledger(index)
 
 
-@kept(2048)  # a folder's files are asked for by its index, its page and its chapter
+@kept(2048)  # the index, the page and the chapter of a folder ask for the same files
 def outline(index: Index, path: str) -> FileOutline:
-    """What a file defines and says of itself."""
+    """Return the outline of a file: its symbols in short and the doc comment of the file itself."""
     index.reads.note(Aspect.TEXT, path)
     return index.facts.outline(path)
 
 
 def size_of(size: int) -> str:
-    """A size for people."""
+    """Format a size in bytes for people."""
     if size < 1024:
         return f"{size} byte{'' if size == 1 else 's'}"
     kilo = size / 1024
@@ -54,22 +55,19 @@ def size_of(size: int) -> str:
     return f"{kilo:.0f} KB" if kilo >= 10 else f"{kilo:.1f} KB"
 
 
-# ---
-# What is counted of every file for pages about the whole: of a file that has not changed, what was counted before.
-#
-# In: rows of the last book's notes, and which files changed since. Out: a row for each file. Questions, which have no
-# notes, count all files.
+# Counts of every file, for pages about the whole repository. An update takes over the counts of the last build for all
+# files that did not change; a one-off question has no earlier counts and computes all of them.
 
 
 class FileCounts:
-    """The rows that are known, by what they count."""
+    """Tables of per-file counts, by the name of the count."""
 
     def __init__(self, kept: Mapping[str, Rows], changed: Collection[str]) -> None:
         self._rows = {name: dict(rows) for name, rows in kept.items()}
         self._stale = {name: set(changed) for name in kept}
 
     def of(self, name: str, paths: list[str], count: Callable[[str], Any]) -> Rows:
-        """A row for each of some files."""
+        """Return a count for each of some files; `count` is called only if the count is unknown or stale."""
         found, stale = self._rows.get(name, {}), self._stale.pop(name, set[str]())
         if list(found) == paths:
             found.update((path, count(path)) for path in found.keys() & stale)
@@ -80,7 +78,7 @@ class FileCounts:
 
     @property
     def rows(self) -> Mapping[str, Rows]:
-        """All that is to be kept."""
+        """All tables, without the rows that are stale, for the notes of the next build."""
         return {
             name: {path: row for path, row in rows.items() if path not in self._stale[name]}
             if self._stale.get(name) else rows
@@ -88,23 +86,20 @@ class FileCounts:
         }  # fmt: skip
 
 
-# ---
-# How much there is of a repository: what the summary of a build says.
-#
-# In: a store, and what its book shall say. Out: `Totals`.
+# Totals of a whole repository, for the summary of a build.
 
 
 class Totals(NamedTuple):
-    """What a store holds."""
+    """Totals of a store."""
 
     symbols: int
-    links: dict[str, int]  # by trust, the surest first
-    unresolved: int  # uses of names that lead nowhere that is known
+    links: dict[str, int]  # by trust, the most certain first
+    unresolved: int  # uses of names that could not be resolved
     findings: dict[str, int]  # by severity, the worst first
 
 
 def counted(counts: Counts, root: str, book: Book) -> Totals:
-    """The totals of a repository, of findings those that its book says."""
+    """Compute the totals of a repository; only findings that the book shows are counted."""
     ruled = ActiveRules(Index(counts, root, book))
     found = Counter(one.severity for path, findings in counts.all_findings() for one in ruled.said(path, findings))
     return Totals(

@@ -1,8 +1,8 @@
-"""Names from A to Z: an entry says what a name is and in which files it is defined.
+"""The alphabetical index of names: what each name is, and in which files it is defined.
 
-In: names with the symbols that have them. Out: entries, each one line, under their letters. Equal names share an entry.
-One that stands in very many files names their folders with how many there are in each, and the page of the folder has
-the rest.
+In: names with the symbols that have them. Out: entries of one line each, grouped by letter. Equal names share an entry.
+An entry with very many files lists their folders with the number of files in each; the pages of the folders have the
+details.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from concordance.query.index.repository import Index
 from concordance.query.names.public_names import public_name
 from concordance.query.names.shards import LARGEST, MANY, NameChange, NameEntry, Shards
 
-_FEW = 8  # the same, of namespaces, which files share
+_FEW = 8  # files that an entry for a namespace lists one by one: namespaces spread over files
 _ORDER: dict[str, int] = {kind: number for number, kind in enumerate(KINDS)}
 
 
 def lettered(groups: dict[str, list[str]], level: int, entry: Callable[[str], Item]) -> list[Block]:
-    """A heading for each letter, with its entries."""
+    """Return a heading for each letter, followed by its entries."""
     blocks: list[Block] = []
     for letter, names in groups.items():
         blocks += [Heading(level, [letter]), Items([entry(name) for name in names])]
@@ -33,15 +33,15 @@ def lettered(groups: dict[str, list[str]], level: int, entry: Callable[[str], It
 
 
 class EntryWriter:
-    """Makes entries as they stand on a page; `folder` is the one that the page is of."""
+    """Formats entries for a page; `folder` is the one that the page is about."""
 
     def __init__(self, index: Index, folder: str = "", short: bool = False) -> None:
         self.index, self.folder, self.short = index, folder, short
         self._cut = len(folder) + 1 if folder else 0
-        self._most = MANY if short else 8 * MANY  # a folder's page is the last to have a name
+        self._most = MANY if short else 8 * MANY  # no other page lists what a folder's page leaves out
 
     def entry(self, entry: NameEntry) -> Item:
-        """A name with each kind of thing that it is, and where."""
+        """Return a name with each kind of symbol that has it, and where."""
         census, path_of = self.index.census, self.index.path_of
         kinds: dict[str, dict[str, list[int]]] = {}
         for identity in entry.ids:
@@ -72,13 +72,16 @@ class EntryWriter:
             pieces.append(" · " if pieces else "")
             if len(ids) == 1 and self._is_linked(kind, ids[0]):
                 pieces.append(Ref(To.SYMBOL, path, self.index.keys[ids[0]], label))
-            else:  # the file's own keywords tell them apart
+            else:  # the file's keyword page tells them apart
                 pieces += [Ref(To.KEYWORDS, path, "", label), f" ×{len(ids)}" if len(ids) > 1 else ""]
         return pieces
 
     def _is_linked(self, kind: str, identity: int) -> bool:
-        """Whether a link leads to a symbol itself: a type does, and what other files use. The others, two thirds of
-        all, are found on their file's page of keywords: links to files are shared by a page's entries."""
+        """True if an entry links to the symbol itself: types, and symbols that other files use.
+
+        The others, two thirds of all, are found on their file's keyword page, because the entries of a page can share
+        links to files.
+        """
         if kind not in TYPES and kind not in _MEMBERS:
             self.index.reads.note("linked", self.index.path_of(identity))
         return kind in TYPES or (kind not in _MEMBERS and identity in self.index.census.used_by)
@@ -92,7 +95,7 @@ class EntryWriter:
         return pieces
 
     def _folders(self, paths: Iterable[str]) -> list[Piece]:
-        """Very many files, by folder; of this page's own folder its index has them."""
+        """Summarise very many files by folder; the page's own folder links to its index."""
         counts = Counter(path.rpartition("/")[0] for path in paths)
         pieces: list[Piece] = [f"in {counts.total():,} files: "]
         for folder, count in counts.most_common():
@@ -102,7 +105,7 @@ class EntryWriter:
         return pieces
 
     def _label(self, path: str, others: Iterable[str]) -> str:
-        """A path as short as it can be told: from the page's folder; or its name, with the folder where that helps."""
+        """Return a short path: relative to the page's folder, or the file name, with its folder if it is ambiguous."""
         if not self.short:
             return path[self._cut :]
         folder, _, name = path.rpartition("/")
@@ -115,7 +118,7 @@ _ANY = frozenset(("__init__.py", "index.js", "index.ts", "mod.rs", "README.md", 
 
 
 def ranking(index: Index, ids: Iterable[int], counts: Counter[int], most: int, folder: str = "") -> list[Block]:
-    """The symbols that most files use, as a table; nothing where none is used. Paths are told from a folder."""
+    """Return a table of the symbols that most files use; empty if none is used. Paths are relative to the folder."""
     kinds, names, path_of = index.census.kinds, index.census.names, index.path_of
     cut = len(folder) + 1 if folder else 0
     some = [identity for identity in ids if counts.get(identity) and kinds[identity]]
@@ -129,25 +132,18 @@ def ranking(index: Index, ids: Iterable[int], counts: Counter[int], most: int, f
 
 
 def _called(index: Index, identity: int) -> Ref:
-    """A link to a symbol by the name that users import it by, where it has one."""
+    """Return a link to a symbol, labelled with its public name if it has one."""
     ref = ref_of(index, identity)
     return ref._replace(label=public_name(index, ref.path, index.keys[identity]) or ref.label)
 
 
-# ---
-# The alphabet of a repository: every name and concept, and the pages that share them.
-#
-# In: the census. Out: `Alphabet`, which knows the parts and what each has. After an update it goes on: what it knows
-# of names and words that are the same is kept.
-
-
 class Alphabet:
-    """Every name and concept of a repository, and the pages that share them."""
+    """Every name and concept of a repository, and how they are divided into pages."""
 
     def __init__(self, census: Census) -> None:
         self._census = census
         self._files: dict[str, list[str]] = {}
-        self._meant: dict[str, Counter[str]] = {}  # by acronym, how often each meaning is said
+        self._meant: dict[str, Counter[str]] = {}  # by acronym, how often each long form is given
         for file in census.files:
             for term in census.terms.get(file.base, ()):
                 if term.kind != "name":
@@ -159,11 +155,11 @@ class Alphabet:
 
     @property
     def concepts(self) -> int:
-        """How many concepts there are."""
+        """The number of concepts."""
         return len(self._files)
 
     def renew(self, names: Iterable[str], terms: Iterable[tuple[str, tuple[Term, ...], tuple[Term, ...]]]) -> None:
-        """Goes on where some names have other symbols, and some files other terms: path, before and after."""
+        """Update after names whose symbols changed, and files whose terms changed (path, before, after)."""
         texts: set[str] = set()
         for path, before, after in terms:
             for term in before:
@@ -183,7 +179,7 @@ class Alphabet:
         self.shards.renew(changes, self._widths)
 
     def _put(self, path: str, term: Term, times: int) -> None:
-        """Notes a term of a file, or takes it out (`times` is -1)."""
+        """Add a term of a file, or remove it (`times` is -1)."""
         if term.kind != "name":
             paths = self._files.setdefault(term.text, [])
             at = bisect_left(paths, path)
@@ -199,13 +195,13 @@ class Alphabet:
                 del self._meant[term.text]
 
     def entry(self, name: str) -> NameEntry:
-        """All that has a name."""
+        """Return the entry of a name."""
         meant: Mapping[str, int] = self._meant.get(name, {})
         stands_for = min(meant, key=lambda one: (-meant[one], one), default="")
         return NameEntry(name, self._census.by_name.get(name, ()), self._files.get(name, ()), stands_for)
 
     def pages(self, part: str) -> list[list[str]]:
-        """The names of a part, on one page, and on several where its names cannot be told apart by their letters."""
+        """Return the names of a part on one page, or on several if it is too long and cannot be divided by prefix."""
         found: list[list[str]] = [[]]
         size = 0
         for name in self.shards.names[part]:
@@ -217,7 +213,7 @@ class Alphabet:
         return found
 
     def _sizes(self, names: Iterable[str], concepts: Iterable[str]) -> dict[str, int]:
-        """About how long the entries of some names and concepts are."""
+        """Estimate the lengths of the entries of some names and concepts."""
         bases, by_name = self._census.bases, self._census.by_name
         starts = [row[0] for row in bases]
         sizes: dict[str, int] = {}
